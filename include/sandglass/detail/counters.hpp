@@ -1,0 +1,84 @@
+#ifndef SANDGLASS_DETAIL_COUNTERS_HPP
+#define SANDGLASS_DETAIL_COUNTERS_HPP
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <sandglass/detail/config.hpp>
+#include <sandglass/detail/node_pool.hpp>
+
+namespace sandglass::detail {
+
+// What the threads of one stripe have counted. All relaxed: a sum is exact when nobody is in a call.
+struct alignas(2 * cache_line) counter_line {
+    using value = std::atomic<std::uint64_t>;
+    value rearmed{0};    // further runs of a series, and possible ones of a timer that paces itself
+    value withdrawn{0};  // of those, and of timers that were being built: the ones that came to nothing
+    value fired{0};
+    value cancelled{0};
+    value discarded{0};
+    value rejected{0};
+    value failed{0};
+    value slow{0};
+    value missed{0};
+    value extensions{0};
+    value extensions_returned{0};
+};
+
+struct counter_sums {
+    std::uint64_t scheduled = 0;
+    std::uint64_t fired = 0;
+    std::uint64_t cancelled = 0;
+    std::uint64_t discarded = 0;
+    std::uint64_t rejected = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t slow = 0;
+    std::uint64_t missed = 0;
+    std::uint64_t nodes = 0;  // timers whose node is not back in the pool
+
+    // Never "negative", though the sums were not taken at one moment.
+    [[nodiscard]] std::uint64_t pending() const noexcept {
+        const std::uint64_t over = fired + cancelled + discarded + rejected;
+        return scheduled > over ? scheduled - over : 0;
+    }
+};
+
+// Threads: any. Cost: adding is one locked instruction on a line that only this thread's stripe writes.
+class counters {
+  public:
+    void add(counter_line::value counter_line::* what, std::uint64_t more) noexcept {
+        (lines_[this_thread_number() % lines_.size()].*what).fetch_add(more, std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint64_t sum(counter_line::value counter_line::* what) const noexcept {
+        std::uint64_t total = 0;
+        for (const counter_line& line : lines_) total += (line.*what).load(std::memory_order_relaxed);
+        return total;
+    }
+
+    // Written by the consumer or, the lateness, by runners.
+    std::atomic<std::uint64_t> in_wheel{0};
+    std::atomic<std::uint64_t> occupied_slots{0};
+    std::atomic<std::uint64_t> longest_slot{0};
+    std::atomic<std::int64_t> last_tick{0};
+    std::atomic<std::int64_t> longest_tick{0};
+    std::atomic<std::int64_t> worst_lateness{0};
+
+    static void raise(std::atomic<std::int64_t>& highest, std::int64_t value) noexcept {
+        std::int64_t old = highest.load(std::memory_order_relaxed);
+        while (old < value && !highest.compare_exchange_weak(old, value, std::memory_order_relaxed)) {}
+    }
+
+    void forget_figures() noexcept {
+        for (auto* figure : {&in_wheel, &occupied_slots, &longest_slot}) figure->store(0, std::memory_order_relaxed);
+        for (auto* figure : {&last_tick, &longest_tick, &worst_lateness}) figure->store(0, std::memory_order_relaxed);
+    }
+
+  private:
+    std::array<counter_line, 8> lines_{};
+};
+
+}  // namespace sandglass::detail
+
+#endif  // SANDGLASS_DETAIL_COUNTERS_HPP

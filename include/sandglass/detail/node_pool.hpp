@@ -1,0 +1,226 @@
+#ifndef SANDGLASS_DETAIL_NODE_POOL_HPP
+#define SANDGLASS_DETAIL_NODE_POOL_HPP
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include <sandglass/detail/config.hpp>
+#include <sandglass/detail/node.hpp>
+
+namespace sandglass::detail {
+
+// A number per thread that spreads threads over stripes.
+inline std::atomic<unsigned> threads_seen{0};
+inline constinit thread_local unsigned thread_number = 0;
+
+[[nodiscard]] inline unsigned this_thread_number() noexcept {
+    if (thread_number == 0) thread_number = threads_seen.fetch_add(1, std::memory_order_relaxed) + 1;
+    return thread_number;
+}
+
+// 256 KiB of nodes, aligned to their size, so that a node finds its core, and its own index, by its address alone. The
+// first node's place holds the header, hence index 0 is no node.
+inline constexpr std::size_t chunk_bytes = std::size_t{1} << 18;
+inline constexpr std::uint32_t chunk_nodes = chunk_bytes / sizeof(node);
+
+struct alignas(cache_line) chunk_header {
+    timer_core* core;
+    std::uint32_t first_index;           // of the header's own place
+    std::atomic<std::uint32_t> used{1};  // places that hold a node by now, the header's counted
+};
+static_assert(sizeof(chunk_header) <= sizeof(node));
+
+[[nodiscard]] inline chunk_header& chunk_of(const node& n) noexcept {
+    return *reinterpret_cast<chunk_header*>(reinterpret_cast<std::uintptr_t>(&n) & ~(chunk_bytes - 1));
+}
+
+[[nodiscard]] inline std::uint32_t index_of(const node& n) noexcept {
+    const chunk_header& chunk = chunk_of(n);
+    return chunk.first_index + static_cast<std::uint32_t>(&n - reinterpret_cast<const node*>(&chunk));
+}
+
+// Nodes for one core. Memory, once taken, stays a node for ever, since a handle may be looked at for ever; so the pool
+// is bounded by the peak of live timers, and is never destroyed.
+//
+// Threads: any. A thread works on a stripe of its own where it can, and takes from and gives to the shared depot in
+// batches. Free nodes come back last in, first out, because the last one is still in somebody's cache.
+class node_pool {
+  public:
+    static constexpr std::uint32_t batch = 64;
+
+    explicit node_pool(timer_core& core) noexcept : core_(core) {}
+    node_pool(const node_pool&) = delete;
+    node_pool& operator=(const node_pool&) = delete;
+
+    // A list of free nodes, linked by `next`.
+    struct chain {
+        node* first = nullptr;
+        std::uint32_t count = 0;
+
+        void push(node& n) noexcept {
+            n.next = first;
+            first = &n;
+            ++count;
+        }
+        node* pop() noexcept {
+            node* const n = first;
+            first = static_cast<node*>(n->next);
+            --count;
+            return n;
+        }
+    };
+
+    // Cost: an exchange on the thread's own line; once in 64 calls the depot's mutex; an allocation when the number of
+    // live timers is higher than ever. Errors: std::bad_alloc, and nothing has changed.
+    [[nodiscard]] node& take() {
+        const stripe_lock mine(stripes_);
+        if (mine->free.first == nullptr) refill(mine->free);
+        node& n = *mine->free.pop();
+        if (mine->free.first != nullptr) prefetch(mine->free.first);
+        count(mine->taken, 1);
+        n.next = nullptr;
+        return n;
+    }
+
+    // Gives back nodes whose generation has been advanced.
+    void give(chain nodes) noexcept {
+        const stripe_lock mine(stripes_);
+        count(mine->returned, nodes.count);
+        while (nodes.first != nullptr) mine->free.push(*nodes.pop());
+        while (mine->free.count >= 3 * batch) {
+            chain surplus;
+            while (surplus.count < batch) surplus.push(*mine->free.pop());
+            const std::lock_guard depot(depot_);
+            // The first node of a batch links the batches.
+            surplus.first->prev = full_batches_;
+            full_batches_ = surplus.first;
+        }
+    }
+
+    void give(node& n) noexcept {
+        chain one;
+        one.push(n);
+        give(one);
+    }
+
+    // How many nodes were ever taken and given back. Exact when nobody is in a call.
+    [[nodiscard]] std::uint64_t taken() const noexcept {
+        std::uint64_t sum = 0;
+        for (const stripe& s : stripes_) sum += s.taken.load(std::memory_order_acquire);
+        return sum;
+    }
+    [[nodiscard]] std::uint64_t returned() const noexcept {
+        std::uint64_t sum = 0;
+        for (const stripe& s : stripes_) sum += s.returned.load(std::memory_order_acquire);
+        return sum;
+    }
+
+    // The node of an index. Cost: two loads.
+    [[nodiscard]] node& at(std::uint32_t index) const noexcept {
+        return reinterpret_cast<node*>(
+            directory_at(index / chunk_nodes).load(std::memory_order_acquire))[index % chunk_nodes];
+    }
+
+    // Calls `visit(node)` for every node that was ever handed out and became known to the caller.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        const std::uint32_t chunks = chunks_.load(std::memory_order_acquire);
+        for (std::uint32_t c = 0; c < chunks; ++c) {
+            chunk_header* const chunk = directory_at(c).load(std::memory_order_acquire);
+            const std::uint32_t used = chunk->used.load(std::memory_order_acquire);
+            for (std::uint32_t i = 1; i < used; ++i) visit(reinterpret_cast<node*>(chunk)[i]);
+        }
+    }
+
+  private:
+    struct alignas(2 * cache_line) stripe {
+        std::atomic<bool> busy{false};  // a lock: exchange acquires, store releases; held for a few instructions
+        chain free;
+        std::atomic<std::uint64_t> taken{0};  // written under the lock
+        std::atomic<std::uint64_t> returned{0};
+    };
+    using stripe_array = std::array<stripe, 8>;
+
+    // The thread's own stripe, or the next one that nobody is using.
+    class stripe_lock {
+      public:
+        explicit stripe_lock(stripe_array& stripes) noexcept {
+            for (unsigned i = this_thread_number();; ++i) {
+                stripe_ = &stripes[i % stripes.size()];
+                if (!stripe_->busy.exchange(true, std::memory_order_acquire)) return;
+                if (i % stripes.size() == 0) std::this_thread::yield();
+            }
+        }
+        ~stripe_lock() { stripe_->busy.store(false, std::memory_order_release); }
+        stripe_lock(const stripe_lock&) = delete;
+        stripe_lock& operator=(const stripe_lock&) = delete;
+        stripe* operator->() const noexcept { return stripe_; }
+
+      private:
+        stripe* stripe_;
+    };
+
+    static void count(std::atomic<std::uint64_t>& counter, std::uint64_t more) noexcept {
+        counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_release);
+    }
+
+    void refill(chain& free) {
+        const std::lock_guard depot(depot_);
+        if (full_batches_ != nullptr) {
+            free.first = static_cast<node*>(full_batches_);
+            free.count = batch;
+            full_batches_ = full_batches_->prev;
+            return;
+        }
+        if (current_ == nullptr || current_->used.load(std::memory_order_relaxed) == chunk_nodes) add_chunk();
+        const std::uint32_t used = current_->used.load(std::memory_order_relaxed);
+        const std::uint32_t end = (std::min)(used + batch, chunk_nodes);
+        for (std::uint32_t i = end; i-- > used;) {
+            free.push(*::new (static_cast<void*>(reinterpret_cast<node*>(current_) + i)) node);
+        }
+        current_->used.store(end, std::memory_order_release);
+    }
+
+    void add_chunk() {
+        const std::uint32_t number = chunks_.load(std::memory_order_relaxed);
+        if (number == max_chunks) throw std::bad_alloc();
+        const unsigned segment = segment_of(number);
+        if (directory_[segment].load(std::memory_order_relaxed) == nullptr) {
+            directory_[segment].store(new std::atomic<chunk_header*>[std::size_t{1} << segment](),
+                                      std::memory_order_release);
+        }
+        void* const memory = ::operator new(chunk_bytes, std::align_val_t{chunk_bytes});
+        current_ = ::new (memory) chunk_header{&core_, number * chunk_nodes};
+        directory_at(number).store(current_, std::memory_order_release);
+        chunks_.store(number + 1, std::memory_order_release);
+    }
+
+    // The directory is an array of arrays that double in length, so that it grows without moving.
+    static constexpr std::uint32_t max_chunks = (std::uint32_t{1} << 20) - 1;
+    static unsigned segment_of(std::uint32_t chunk) noexcept {
+        return static_cast<unsigned>(std::bit_width(chunk + 1)) - 1;
+    }
+    std::atomic<chunk_header*>& directory_at(std::uint32_t chunk) const noexcept {
+        const unsigned segment = segment_of(chunk);
+        return directory_[segment].load(std::memory_order_acquire)[chunk + 1 - (std::uint32_t{1} << segment)];
+    }
+
+    timer_core& core_;
+    stripe_array stripes_{};
+    std::mutex depot_;
+    list_hook* full_batches_ = nullptr;
+    chunk_header* current_ = nullptr;
+    std::atomic<std::uint32_t> chunks_{0};
+    std::array<std::atomic<std::atomic<chunk_header*>*>, 20> directory_{};
+};
+
+}  // namespace sandglass::detail
+
+#endif  // SANDGLASS_DETAIL_NODE_POOL_HPP

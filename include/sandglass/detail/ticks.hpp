@@ -1,0 +1,140 @@
+#ifndef SANDGLASS_DETAIL_TICKS_HPP
+#define SANDGLASS_DETAIL_TICKS_HPP
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <ratio>
+#include <type_traits>
+
+#include <sandglass/errors.hpp>
+
+// The one gate between std::chrono outside and integers inside. A deadline rounds up and the present rounds down, so no
+// rounding can make a timer early; what does not fit saturates, and the largest value means "never".
+
+namespace sandglass {
+
+using tick_t = std::int64_t;
+inline constexpr tick_t never_tick = (std::numeric_limits<tick_t>::max)();
+
+namespace detail {
+
+using nanos = std::int64_t;
+inline constexpr nanos never = (std::numeric_limits<nanos>::max)();
+inline constexpr nanos long_ago = (std::numeric_limits<nanos>::min)();
+
+enum class rounding { down, up };
+
+[[nodiscard]] constexpr nanos add_saturating(nanos a, nanos b) noexcept {
+    if (b > 0 && a > never - b) return never;
+    if (b < 0 && a < long_ago - b) return long_ago;
+    return a + b;
+}
+
+[[nodiscard]] constexpr nanos subtract_saturating(nanos a, nanos b) noexcept {
+    if (b < 0 && a > never + b) return never;
+    if (b > 0 && a < long_ago + b) return long_ago;
+    return a - b;
+}
+
+[[nodiscard]] constexpr nanos multiply_saturating(nanos a, nanos positive) noexcept {
+    if (a > never / positive) return never;
+    if (a < long_ago / positive) return long_ago;
+    return a * positive;
+}
+
+// `divisor` is positive.
+template <rounding Direction>
+[[nodiscard]] constexpr nanos divide(nanos value, nanos divisor) noexcept {
+    const nanos quotient = value / divisor;
+    const nanos rest = value % divisor;
+    if constexpr (Direction == rounding::up) return rest > 0 ? quotient + 1 : quotient;
+    return rest < 0 ? quotient - 1 : quotient;
+}
+
+// A floating-point count times num / den, rounded to the side that is never early. The product's own rounding error is
+// found with fma and undone, so that 0.5 s is 500,000,000 ns and nothing else.
+template <rounding Direction, class Real>
+[[nodiscard]] nanos real_to_nanos(Real count, Real num, Real den, const char* argument) {
+    if (std::isnan(count)) throw_invalid(std::string(argument) + " is not a number; allowed is any duration or time");
+    constexpr Real limit = static_cast<Real>(9223372036854775808.0);
+    const Real product = count * num;
+    if (!(product / den < limit)) return never;
+    if (!(product / den > -limit)) return long_ago;
+    const Real quotient = product / den;
+    // The exact value minus the quotient, up to a factor that keeps the sign.
+    const Real error = std::fma(count, num, -product) + std::fma(-quotient, den, product);
+    Real whole = Direction == rounding::up ? std::ceil(quotient) : std::floor(quotient);
+    if (whole == quotient && Direction == rounding::up && error > 0) whole = std::nextafter(whole + 1, limit);
+    if (whole == quotient && Direction == rounding::down && error < 0) whole = std::nextafter(whole - 1, -limit);
+    if (!(whole < limit)) return never;
+    return static_cast<nanos>(whole);
+}
+
+// Any std::chrono::duration in nanoseconds. The largest value of its type, and infinity, are "never".
+template <rounding Direction, class Rep, class Period>
+[[nodiscard]] nanos to_nanos(const std::chrono::duration<Rep, Period>& d, const char* argument = "the duration") {
+    using factor = std::ratio_divide<Period, std::nano>;
+    if constexpr (std::chrono::treat_as_floating_point_v<Rep>) {
+        using real = std::common_type_t<Rep, double>;
+        return real_to_nanos<Direction, real>(static_cast<real>(d.count()), static_cast<real>(factor::num),
+                                              static_cast<real>(factor::den), argument);
+    } else {
+        static_assert(std::is_integral_v<Rep>, "sandglass takes durations of arithmetic types");
+        if (d == (std::chrono::duration<Rep, Period>::max)()) return never;
+        nanos count = 0;
+        if constexpr (std::is_unsigned_v<Rep> && sizeof(Rep) >= sizeof(nanos)) {
+            count = d.count() > static_cast<Rep>(never) ? never : static_cast<nanos>(d.count());
+        } else {
+            count = static_cast<nanos>(d.count());
+        }
+        if constexpr (factor::den == 1) return multiply_saturating(count, factor::num);
+        if constexpr (factor::num == 1) return divide<Direction>(count, factor::den);
+        // A ratio such as 1001/30000 s: the whole part and the rest apart, so that neither overflows.
+        const nanos whole = multiply_saturating(count / factor::den, factor::num);
+        if constexpr (factor::den < (nanos{1} << 31) && factor::num < (nanos{1} << 31)) {
+            return add_saturating(whole, divide<Direction>((count % factor::den) * factor::num, factor::den));
+        } else {
+            return add_saturating(
+                whole, real_to_nanos<Direction, long double>(static_cast<long double>(count % factor::den),
+                                                             static_cast<long double>(factor::num),
+                                                             static_cast<long double>(factor::den), argument));
+        }
+    }
+}
+
+// The reverse, for what users are shown; up where somebody will wait for it. The largest value stays "never".
+template <class TimePoint, rounding Direction = rounding::down>
+[[nodiscard]] constexpr TimePoint to_time_point(nanos since_epoch) noexcept {
+    using duration = typename TimePoint::duration;
+    if (since_epoch == never) return (TimePoint::max)();
+    const std::chrono::nanoseconds exact(since_epoch);
+    if constexpr (Direction == rounding::up) return TimePoint(std::chrono::ceil<duration>(exact));
+    return TimePoint(std::chrono::floor<duration>(exact));
+}
+
+// Ticks are counted from the moment the timer was made. Tick k begins at origin + k * length.
+struct tick_scale {
+    nanos origin = 0;
+    nanos length = 1;
+
+    // The first tick at or after `when`: the tick on which a deadline is due.
+    [[nodiscard]] constexpr tick_t at_or_after(nanos when) const noexcept {
+        if (when == never) return never_tick;
+        return divide<rounding::up>(subtract_saturating(when, origin), length);
+    }
+    // The last tick that has begun at `when`: what may fire at that time.
+    [[nodiscard]] constexpr tick_t at_or_before(nanos when) const noexcept {
+        return divide<rounding::down>(subtract_saturating(when, origin), length);
+    }
+    [[nodiscard]] constexpr nanos start_of(tick_t tick) const noexcept {
+        if (tick == never_tick) return never;
+        return add_saturating(origin, multiply_saturating(tick, length));
+    }
+};
+
+}  // namespace detail
+}  // namespace sandglass
+
+#endif  // SANDGLASS_DETAIL_TICKS_HPP
