@@ -41,7 +41,8 @@ class timer_context {
     bool cancel() noexcept { return handle_.cancel(); }
 
     // One more run of a one-shot; the next run of a series, from which the following ones keep their distance. The last
-    // call counts. `false`: cancelled meanwhile, or stopped.
+    // call counts. `false`: cancelled meanwhile, or stopped. A delay counts from now, which is a little after the tick;
+    // to keep a rhythm, use reschedule_at(scheduled_time() + delay).
     template <class Rep, class Period>
     bool reschedule_after(std::chrono::duration<Rep, Period> delay) {
         return handle_.reschedule_after(delay);

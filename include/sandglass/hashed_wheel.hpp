@@ -118,7 +118,8 @@ class hashed_wheel {
     // What it inserts for a tick that is still ahead and not beyond `to` fires in this pass, the rest later.
     //
     // After `limit` entries the pass pauses; the next call goes on where it paused. If `fire` throws, likewise.
-    // Returns the number of entries fired. Must not be called by `fire`.
+    // Returns the number of entries fired. Must not be called by `fire`. If `to` is before `now()`, only what is overdue
+    // at `to` fires, and `now()` stays.
     // Cost: what is due, plus the other entries of slots where something is due; not the length of the gap.
     template <class Fire>
     std::size_t advance(tick_t to, Fire&& fire, std::size_t limit = no_limit) {
@@ -133,6 +134,11 @@ class hashed_wheel {
                 detail::prefetch(entry.next);
                 if (entry.tick() > now_) {  // postponed since it was placed
                     reconsider(entry);
+                    continue;
+                }
+                if (entry.tick() > to) {  // time has gone back to before this entry
+                    entry.unlink();
+                    overdue_.push_back(entry);
                     continue;
                 }
                 if (fired == limit) return fired;

@@ -72,8 +72,8 @@ inline bool timer_core::begin_pass(tick_t target) noexcept {
     if (!pending_.closed()) {
         // Before the pass: what has been due for a while still comes in order.
         drain();
-        pass_target_ = (std::max)(target, wheel_->now());
-        cursor_.store(pass_target_, std::memory_order_relaxed);
+        pass_target_ = target;
+        cursor_.store((std::max)(target, wheel_->now()), std::memory_order_relaxed);
     }
     return true;
 }
@@ -89,7 +89,7 @@ inline std::size_t timer_core::take_due(batch& due, bool& more) noexcept {
         word s = n.word.fetch_xor(both, std::memory_order_acq_rel) ^ both;
         if (state::phase(s) != state::pending) {
             drop(n, state::handed);
-        } else if (n.tick() <= wheel_->now()) {
+        } else if (n.tick() <= (std::min)(wheel_->now(), pass_target_)) {
             due[count++] = &n;
         } else {
             // Pushed back at the last moment. Whoever does that from now on leaves the mark `moved`.

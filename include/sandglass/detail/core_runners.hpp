@@ -57,10 +57,15 @@ inline timer_core::occasion timer_core::begin_repetition(node& n, nanos now) noe
     occasion present{extension.wanted.load(std::memory_order_relaxed), n.repeat.delay, 0};
     nanos next = never;  // chosen when the run is over
     if (const nanos period = n.repeat.period; period > 0) {
-        // Missed are the runs that should have begun since, and are over with this one.
-        if (now > present.scheduled) {
-            present.missed = static_cast<std::uint64_t>(
-                subtract_saturating(subtract_saturating(now, present.scheduled), 1) / period);
+        // Missed are the runs that were due before the present tick began, and are over with this one. (Counted up to
+        // `now`, a series whose period is a tick would miss every other run: rounding up makes each almost a tick late,
+        // and waking up does the rest.) One that is due just as this tick began will run in the next pass, unless it
+        // would then be late for ever.
+        const tick_scale ticks = scale();
+        const nanos begun = ticks.start_of(ticks.at_or_before(now));
+        if (begun > present.scheduled) {
+            const nanos behind = subtract_saturating(begun, present.scheduled) - (period > ticks.length ? 1 : 0);
+            present.missed = static_cast<std::uint64_t>(behind / period);
         }
         const nanos ahead = multiply_saturating(add_saturating(static_cast<nanos>(present.missed), 1), period);
         next = add_saturating(present.scheduled, ahead);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <ratio>
 #include <type_traits>
+#include <utility>
 
 #include <sandglass/errors.hpp>
 
@@ -104,17 +105,33 @@ template <rounding Direction, class Rep, class Period>
     }
 }
 
-// The reverse, for what users are shown; up where somebody will wait for it. The largest value stays "never".
+// The reverse, for what users are shown; up where somebody will wait for it. What the clock's type cannot hold
+// saturates, and the largest value stays "never".
 template <class TimePoint, rounding Direction = rounding::down>
-[[nodiscard]] constexpr TimePoint to_time_point(nanos since_epoch) noexcept {
+[[nodiscard]] TimePoint to_time_point(nanos since_epoch) noexcept {
     using duration = typename TimePoint::duration;
+    using rep = typename duration::rep;
+    using factor = std::ratio_divide<std::nano, typename duration::period>;
     if (since_epoch == never) return (TimePoint::max)();
-    const std::chrono::nanoseconds exact(since_epoch);
-    if constexpr (Direction == rounding::up) return TimePoint(std::chrono::ceil<duration>(exact));
-    return TimePoint(std::chrono::floor<duration>(exact));
+    if constexpr (std::chrono::treat_as_floating_point_v<rep>) {
+        rep count = static_cast<rep>(since_epoch) * static_cast<rep>(factor::num) / static_cast<rep>(factor::den);
+        if constexpr (Direction == rounding::up) {
+            // Whoever waits until then must find, by the conversion above, that the time has come.
+            while (to_nanos<rounding::down>(duration(count)) < since_epoch) {
+                count = std::nextafter(count, (std::numeric_limits<rep>::max)());
+            }
+        }
+        return TimePoint(duration(count));
+    } else {
+        const nanos count = divide<Direction>(multiply_saturating(since_epoch, factor::num), factor::den);
+        if (std::cmp_greater(count, (std::numeric_limits<rep>::max)())) return (TimePoint::max)();
+        if (std::cmp_less(count, (std::numeric_limits<rep>::min)())) return (TimePoint::min)();
+        return TimePoint(duration(static_cast<rep>(count)));
+    }
 }
 
-// Ticks are counted from the moment the timer was made. Tick k begins at origin + k * length.
+// Ticks are counted from the moment the timer was made. Tick k begins at origin + k * length. The difference of two
+// times may need all 64 bits, hence unsigned arithmetic.
 struct tick_scale {
     nanos origin = 0;
     nanos length = 1;
@@ -122,15 +139,37 @@ struct tick_scale {
     // The first tick at or after `when`: the tick on which a deadline is due.
     [[nodiscard]] constexpr tick_t at_or_after(nanos when) const noexcept {
         if (when == never) return never_tick;
-        return divide<rounding::up>(subtract_saturating(when, origin), length);
+        const bool ahead = when >= origin;
+        const std::uint64_t distance = ahead ? difference(when, origin) : difference(origin, when);
+        const auto step = static_cast<std::uint64_t>(length);
+        return signed_tick(ahead, distance / step + (ahead && distance % step != 0 ? 1 : 0));
     }
     // The last tick that has begun at `when`: what may fire at that time.
     [[nodiscard]] constexpr tick_t at_or_before(nanos when) const noexcept {
-        return divide<rounding::down>(subtract_saturating(when, origin), length);
+        const bool ahead = when >= origin;
+        const std::uint64_t distance = ahead ? difference(when, origin) : difference(origin, when);
+        const auto step = static_cast<std::uint64_t>(length);
+        const tick_t tick = signed_tick(ahead, distance / step + (!ahead && distance % step != 0 ? 1 : 0));
+        return tick == never_tick ? never_tick - 1 : tick;
     }
     [[nodiscard]] constexpr nanos start_of(tick_t tick) const noexcept {
         if (tick == never_tick) return never;
-        return add_saturating(origin, multiply_saturating(tick, length));
+        const std::uint64_t count = tick >= 0 ? static_cast<std::uint64_t>(tick) : difference(0, tick);
+        const std::uint64_t room = tick >= 0 ? difference(never, origin) : difference(origin, long_ago);
+        if (count > room / static_cast<std::uint64_t>(length)) return tick >= 0 ? never : long_ago;
+        const std::uint64_t distance = count * static_cast<std::uint64_t>(length);
+        const auto start = static_cast<std::uint64_t>(origin);
+        return static_cast<nanos>(tick >= 0 ? start + distance : start - distance);
+    }
+
+  private:
+    static constexpr std::uint64_t difference(nanos later, nanos earlier) noexcept {
+        return static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier);
+    }
+    static constexpr tick_t signed_tick(bool ahead, std::uint64_t count) noexcept {
+        constexpr auto most = static_cast<std::uint64_t>(never_tick);
+        if (count >= most) return ahead ? never_tick : -never_tick;
+        return ahead ? static_cast<tick_t>(count) : -static_cast<tick_t>(count);
     }
 };
 
