@@ -23,11 +23,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
+//! [adapter]
 // The whole adapter. A pool that refuses a task drops it, which sandglass reports as rejected; nothing to do here.
 struct asio_executor {
     asio::thread_pool& pool;
     void execute(sandglass::expired_timer&& expired) const { asio::post(pool, std::move(expired)); }
 };
+//! [adapter]
 
 }  // namespace
 

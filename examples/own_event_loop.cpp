@@ -56,12 +56,14 @@ int main() {
     interest.data.fd = wake.get();
     checked(::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, wake.get(), &interest), "epoll_ctl");
 
+    //! [wake]
     sandglass::timer_queue queue;
     queue.on_earlier([&] {
         const std::uint64_t one = 1;
         // It can only fail when the counter is full, and then the loop is being woken anyway.
         [[maybe_unused]] const auto written = ::write(wake.get(), &one, sizeof one);
     });
+    //! [wake]
 
     bool running = true;
     queue.schedule_after(600ms, [&] {
@@ -76,6 +78,7 @@ int main() {
     }};
 
     std::cout << "the loop starts\n";
+    //! [loop]
     while (running) {
         epoll_event event{};
         const int ready = ::epoll_wait(epoll.get(), &event, 1, sleep_time(queue.next_deadline()));
@@ -87,5 +90,6 @@ int main() {
         // ... the sockets of a real loop would be served here ...
         queue.poll();
     }
+    //! [loop]
     other.join();
 }

@@ -54,6 +54,7 @@ void check(bool holds, std::string_view what) {
     if (!holds) ++failures;
 }
 
+//! [manual_clock]
 struct fixture {
     sandglass::manual_clock clock;
     sandglass::timer_queue<sandglass::inline_executor, std::reference_wrapper<sandglass::manual_clock>> queue{
@@ -77,6 +78,7 @@ void saves_two_seconds_after_the_last_change() {
     f.pass(24h);
     check(f.saves == 1, "and not again without a new change");
 }
+//! [manual_clock]
 
 void every_change_pushes_the_save_back() {
     fixture f;

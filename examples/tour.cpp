@@ -3,11 +3,10 @@
 #include <sandglass/sandglass.hpp>
 
 #include <chrono>
+#include <functional>
+#include <future>
 #include <iostream>
-#include <memory>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 using namespace std::chrono_literals;
 
@@ -105,9 +104,21 @@ void leftovers() {
     //! [stats]
 }
 
+void pool() {
+    //! [pool]
+    sandglass::thread_pool workers{4, {.queue_limit = 10'000, .full = sandglass::when_full::caller_runs}};
+    sandglass::basic_wheel_timer timer{sandglass::wheel_options{}, std::ref(workers)};
+    //! [pool]
+    std::promise<void> ran;
+    timer.schedule_after(1ms, [&] { ran.set_value(); });
+    ran.get_future().wait();
+    std::cout << "ran on one of " << workers.size() << " workers\n";
+}
+
 }  // namespace
 
 int main() {
+    pool();
     idle_connections();
     options_and_errors();
     handles();

@@ -64,6 +64,10 @@ inline void timer_core::start(const core_settings& settings, core_host& host) {
 inline void timer_core::release() noexcept {
     host_.store(nullptr, std::memory_order_seq_cst);
     while (host_users_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+    {
+        const std::lock_guard wheel(wheel_mutex_);
+        wheel_.reset();
+    }
     const std::lock_guard lock(all_cores().mutex);
     in_use_ = false;
 }

@@ -10,6 +10,7 @@
 namespace sandglass::detail {
 
 inline void timer_core::drain() noexcept {
+    if (pending_.empty()) return;  // or stopped; the wheel may be gone then
     node_pool::chain released;
     pending_.take_all(
         [this](node& n) {
@@ -114,15 +115,19 @@ inline void timer_core::end_pass() noexcept {
 }
 
 inline tick_t timer_core::prepare_sleep() noexcept {
+    constexpr int patience = 4;
     const std::lock_guard wheel(wheel_mutex_);
-    for (;;) {
-        if (pending_.closed()) return never_tick;
+    if (pending_.closed()) return never_tick;
+    for (int tries = 0; tries < patience; ++tries) {
         drain();
         const tick_t next = wheel_->next_expiry();
         // Written before the queue is looked at once more. See after_push.
         sleeps_until_.store(next, std::memory_order_seq_cst);
         if (pending_.empty()) return next;
     }
+    // Callers are so busy that there is no point in sleeping; and something may have become due meanwhile.
+    sleeps_until_.store(awake, std::memory_order_seq_cst);
+    return wheel_->now();
 }
 
 template <class Claim>

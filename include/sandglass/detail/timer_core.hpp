@@ -117,8 +117,9 @@ class timer_core {
     std::size_t take_due(batch& due, bool& more) noexcept;
     void end_pass() noexcept;
 
-    // Looks at the pending queue, and answers the tick until which nothing will be due, as far as is known now. From
-    // then on a caller who schedules for an earlier tick wakes the host.
+    // Looks at the pending queue, and answers the tick until which nothing will be due, as far as is known now; a tick
+    // that has passed if callers are too busy for the question. From then on a caller who schedules for an earlier tick
+    // wakes the host.
     [[nodiscard]] tick_t prepare_sleep() noexcept;
     // Whether the consumer has been woken, or has never gone to sleep, since prepare_sleep.
     [[nodiscard]] bool is_awake() const noexcept { return sleeps_until_.load(std::memory_order_seq_cst) == awake; }

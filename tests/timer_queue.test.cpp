@@ -1,0 +1,1633 @@
+#include <sandglass/timer_queue.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <ratio>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#if defined(__unix__)
+#include <unistd.h>
+#endif
+
+#include <support/allocations.hpp>
+#include <support/catch.hpp>
+
+// Everything here is deterministic: time stands still until the test moves it, and nothing sleeps.
+
+namespace {
+
+using namespace std::chrono_literals;
+using sandglass::manual_clock;
+using sandglass::timer_context;
+using sandglass::timer_handle;
+using sandglass::timer_stats;
+using sandglass::wheel_options;
+using std::chrono::nanoseconds;
+using time_point = manual_clock::time_point;
+
+constexpr nanoseconds forever = (nanoseconds::max)();
+
+// A queue on time that the test moves.
+struct hand_turned {
+    manual_clock clock;
+    sandglass::timer_queue<sandglass::inline_executor, std::reference_wrapper<manual_clock>> queue;
+
+    explicit hand_turned(wheel_options options = {}, time_point start = time_point{})
+        : clock(start), queue(std::move(options), sandglass::inline_executor{}, std::ref(clock)) {}
+
+    std::size_t go(nanoseconds by) {
+        clock.advance(by);
+        return queue.poll();
+    }
+    [[nodiscard]] nanoseconds now() const { return clock.now().time_since_epoch(); }
+};
+
+// Keeps every task until it is told what to do with it, as a pool whose workers are all busy does.
+struct keeper {
+    std::vector<sandglass::expired_timer> tasks;
+
+    void execute(sandglass::expired_timer&& task) { tasks.push_back(std::move(task)); }
+    void run_all() {
+        for (auto& task : std::exchange(tasks, {})) task();
+    }
+};
+
+template <class Executor>
+struct hand_turned_with {
+    manual_clock clock;
+    Executor executor;
+    sandglass::timer_queue<std::reference_wrapper<Executor>, std::reference_wrapper<manual_clock>> queue;
+
+    explicit hand_turned_with(Executor e = {}, wheel_options options = {})
+        : executor(std::move(e)), queue(std::move(options), std::ref(executor), std::ref(clock)) {}
+
+    std::size_t go(nanoseconds by) {
+        clock.advance(by);
+        return queue.poll();
+    }
+};
+
+// Counts what becomes of itself. Larger than what a timer keeps in place if `Bytes` says so.
+struct tally {
+    int live = 0;
+    int copies = 0;
+};
+template <std::size_t Bytes = 1>
+class probe {
+  public:
+    explicit probe(tally& t) noexcept : tally_(&t) { ++tally_->live; }
+    probe(const probe& other) noexcept : tally_(other.tally_) {
+        ++tally_->live;
+        ++tally_->copies;
+    }
+    probe(probe&& other) noexcept : tally_(other.tally_) { ++tally_->live; }
+    probe& operator=(const probe&) = delete;
+    ~probe() { --tally_->live; }
+
+  private:
+    tally* tally_;
+    std::array<char, Bytes> ballast_{};
+};
+
+// The promise that holds whenever nobody is in a call.
+bool balanced(const timer_stats& s) {
+    return s.scheduled == s.fired + s.cancelled + s.rejected + s.discarded + s.pending;
+}
+
+// What is printed on stderr while it lives.
+#if defined(__unix__)
+class captured_stderr {
+  public:
+    captured_stderr() : file_(std::tmpfile()), saved_(::dup(2)) {
+        std::fflush(stderr);
+        ::dup2(::fileno(file_), 2);
+    }
+    captured_stderr(const captured_stderr&) = delete;
+    captured_stderr& operator=(const captured_stderr&) = delete;
+    ~captured_stderr() {
+        restore();
+        std::fclose(file_);
+    }
+
+    std::string text() {
+        restore();
+        std::rewind(file_);
+        std::string all;
+        for (int c = std::fgetc(file_); c != EOF; c = std::fgetc(file_)) all.push_back(static_cast<char>(c));
+        return all;
+    }
+
+  private:
+    void restore() {
+        if (saved_ < 0) return;
+        std::fflush(stderr);
+        ::dup2(saved_, 2);
+        ::close(std::exchange(saved_, -1));
+    }
+
+    std::FILE* file_;
+    int saved_;
+};
+#endif
+
+}  // namespace
+
+// ---- early and late ---------------------------------------------------------------------------------------------------
+
+// C004, S011
+TEST_CASE("a timer fires on exactly the first tick at or after its deadline at every phase of the tick",
+          "[timer_queue][early]") {
+    for (const nanoseconds tick : {nanoseconds(100us), nanoseconds(1ms), nanoseconds(1500us), nanoseconds(100ms)}) {
+        const nanoseconds start = 7h + 123'457ns;  // ticks are counted from here, not from the epoch
+        hand_turned t({.tick = tick, .slots = 8}, time_point(start));
+        std::vector<nanoseconds> delays{0ns, 1ns, tick / 3, tick - 1ns, tick, tick + 1ns, 2 * tick + tick / 2};
+        delays.insert(delays.end(), {7 * tick, 8 * tick, 8 * tick + 1ns, 9 * tick - 1ns, 33 * tick + tick / 7});
+        std::vector<nanoseconds> phases{0ns, 1ns, tick - 1ns};
+        for (int i = 1; i < 32; ++i) phases.push_back(tick * i / 32);
+
+        int early = 0;
+        int late = 0;
+        int not_once = 0;
+        for (const nanoseconds phase : phases) {
+            for (const nanoseconds delay : delays) {
+                // To the next tick edge, and the wanted part of a tick beyond it.
+                const nanoseconds edge = tick - (t.now() - start) % tick;
+                t.go(edge + phase);
+                const nanoseconds deadline = t.now() + delay;
+                const nanoseconds due = start + (deadline - start + tick - 1ns) / tick * tick;
+                nanoseconds called{-1};
+                int runs = 0;
+                t.queue.schedule_after(delay, [&] {
+                    ++runs;
+                    called = t.now();
+                });
+                // A sweep of steps that are no divisor of the tick, one to the last moment before the due tick, and
+                // one to the tick itself.
+                const nanoseconds step = tick * 3 / 7;
+                while (t.now() + step < due) t.go(step);
+                if (t.now() < due) t.go(due - t.now() - 1ns);
+                if (t.now() < due && runs != 0) ++early;
+                if (t.now() < due) t.clock.advance(due - t.now());
+                t.queue.poll();
+                if (called < deadline) ++early;
+                if (called != due) ++late;
+                t.go(40 * tick);
+                if (runs != 1) ++not_once;
+            }
+        }
+        CAPTURE(tick.count());
+        CHECK(early == 0);
+        CHECK(late == 0);
+        CHECK(not_once == 0);
+    }
+}
+
+// C021, S006
+TEST_CASE("a timer fires on its tick from every position of the cursor and after any number of turns",
+          "[timer_queue][early]") {
+    constexpr nanoseconds tick = 1ms;
+    for (const std::size_t slots : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{8}}) {
+        int wrong = 0;
+        for (const nanoseconds step : {tick, tick * 9 / 10, tick * 7}) {
+            hand_turned t({.tick = tick, .slots = slots});
+            std::mt19937 random(20240607);
+            for (int position = 0; position < 9; ++position) {
+                std::vector<std::int64_t> delays;
+                for (std::int64_t d = 0; d <= 3 * 8 + 1; ++d) delays.push_back(d);
+                for (int i = 0; i < 8; ++i) delays.push_back(static_cast<std::int64_t>(random() % 8000));
+                struct due_timer {
+                    nanoseconds due;
+                    nanoseconds fired{-1};
+                };
+                std::vector<due_timer> timers(delays.size());
+                for (std::size_t i = 0; i < delays.size(); ++i) {
+                    const nanoseconds deadline = t.now() + delays[i] * tick;
+                    timers[i].due = (deadline + tick - 1ns) / tick * tick;
+                    t.queue.schedule_after(delays[i] * tick, [&t, &timer = timers[i]] { timer.fired = t.now(); });
+                }
+                // Each must fire in the first poll whose time is at or after its tick.
+                const nanoseconds end = t.now() + 8001 * tick;
+                nanoseconds before = t.now();
+                t.queue.poll();
+                while (t.now() < end) {
+                    for (const due_timer& timer : timers) {
+                        if ((timer.due <= before) != (timer.fired.count() >= 0 && timer.fired <= before)) ++wrong;
+                    }
+                    // Long stretches without a timer are left out, in steps of the same kind.
+                    const auto next = t.queue.next_deadline();
+                    const nanoseconds gap = next ? next->time_since_epoch() - t.now() : end - t.now();
+                    t.go(gap > 20 * step ? (gap / step - 2) * step : step);
+                    before = t.now();
+                }
+                for (const due_timer& timer : timers) {
+                    if (timer.fired < timer.due) ++wrong;
+                    if (timer.fired >= timer.due + step) ++wrong;
+                }
+                t.go(tick);  // another cursor position next time
+            }
+        }
+        CAPTURE(slots);
+        CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("the deadline counts from the call and not from the poll that drains it", "[timer_queue][early]") {
+    hand_turned t;
+    nanoseconds called{-1};
+    t.queue.schedule_after(10ms, [&] { called = t.now(); });
+    t.clock.advance(9ms);
+    CHECK(t.queue.poll() == 0);
+    t.clock.advance(1ms);
+    CHECK(t.queue.poll() == 1);
+    CHECK(called == 10ms);
+}
+
+TEST_CASE("the time seen in a callback is never behind the tick that fired it", "[timer_queue][late]") {
+    hand_turned t({.tick = 1ms, .slots = 4});
+    int behind = 0;
+    for (int i = 0; i < 200; ++i) {
+        const nanoseconds deadline = t.now() + i * 137us;
+        t.queue.schedule_after(i * 137us, [&t, &behind, deadline] { behind += t.now() < deadline ? 1 : 0; });
+    }
+    while (t.queue.approx_pending() != 0) t.go(333us);
+    CHECK(behind == 0);
+}
+
+namespace {
+
+// When a queue with a tick of 1 ns that was made at the epoch says that `delay` is due.
+template <class Rep, class Period>
+nanoseconds due_after(std::chrono::duration<Rep, Period> delay) {
+    hand_turned t({.tick = 1ns, .slots = 8});
+    int runs = 0;
+    t.queue.schedule_after(delay, [&] { ++runs; });
+    const auto next = t.queue.next_deadline();
+    if (!next) return forever;
+    const nanoseconds due = next->time_since_epoch();
+    t.clock.set(time_point(due - 1ns));
+    t.queue.poll();
+    if (runs != 0) return nanoseconds(-1);
+    t.clock.set(*next);
+    t.queue.poll();
+    return runs == 1 ? due : nanoseconds(-2);
+}
+
+}  // namespace
+
+TEST_CASE("delays of every duration type are taken exactly and rounded up", "[timer_queue][early]") {
+    namespace chrono = std::chrono;
+    CHECK(due_after(17ns) == 17ns);
+    CHECK(due_after(17us) == 17us);
+    CHECK(due_after(chrono::duration<int>(3)) == 3s);
+    CHECK(due_after(chrono::duration<short, std::milli>(32'000)) == 32s);
+    CHECK(due_after(chrono::duration<signed char>(100)) == 100s);
+    CHECK(due_after(chrono::duration<unsigned, std::micro>(4'000'000'000U)) == 4000s);
+    CHECK(due_after(chrono::duration<std::uint64_t, std::nano>(5)) == 5ns);
+    CHECK(due_after(chrono::hours(24)) == 86'400s);
+    CHECK(due_after(chrono::duration<int, std::ratio<604'800>>(2)) == 1'209'600s);  // weeks
+    CHECK(due_after(chrono::duration<int, std::ratio<31'556'952>>(100)) == 3'155'695'200s);
+
+    // Ratios that no nanosecond fits.
+    CHECK(due_after(chrono::duration<int, std::ratio<1, 3>>(1)) == 333'333'334ns);
+    CHECK(due_after(chrono::duration<int, std::ratio<1, 3>>(3)) == 1s);
+    CHECK(due_after(chrono::duration<int, std::ratio<1'001, 30'000>>(30'000)) == 1001s);
+    CHECK(due_after(chrono::duration<int, std::ratio<1'001, 30'000>>(1)) == 33'366'667ns);
+    CHECK(due_after(chrono::duration<std::int64_t, std::pico>(1)) == 1ns);
+    CHECK(due_after(chrono::duration<std::int64_t, std::pico>(1'000)) == 1ns);
+    CHECK(due_after(chrono::duration<std::int64_t, std::pico>(1'001)) == 2ns);
+    CHECK(due_after(chrono::duration<std::int64_t, std::femto>(1'000'001)) == 2ns);
+    CHECK(due_after(chrono::duration<std::int64_t, std::atto>(1)) == 1ns);
+
+    // Floating point: never less than the value, and no more than 1 ns beyond it.
+    CHECK(due_after(chrono::duration<double>(0.5)) == 500'000'000ns);
+    CHECK(due_after(chrono::duration<double>(0.25e-9)) == 1ns);
+    CHECK(due_after(chrono::duration<float>(0.5F)) == 500'000'000ns);
+    CHECK(due_after(chrono::duration<float, std::milli>(1.5F)) == 1'500'000ns);
+    CHECK(due_after(chrono::duration<double, std::ratio<60>>(1.5)) == 90s);
+    CHECK(due_after(chrono::duration<double, std::nano>(1.0000001)) == 2ns);
+    CHECK(due_after(chrono::duration<long double, std::milli>(2.5L)) == 2'500'000ns);
+    std::mt19937 random(7);
+    int wrong = 0;
+    for (int i = 0; i < 300; ++i) {
+        const double seconds = std::ldexp(static_cast<double>(random()), -static_cast<int>(random() % 40));
+        const nanoseconds due = due_after(chrono::duration<double>(seconds));
+        const long double exact = static_cast<long double>(seconds) * 1e9L;  // 64 bits of mantissa hold this product
+        if (static_cast<long double>(due.count()) < exact || static_cast<long double>(due.count()) > exact + 1.0L) {
+            ++wrong;
+        }
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a delay or a period that is not a number is an invalid argument and schedules nothing", "[timer_queue]") {
+    hand_turned t;
+    const std::chrono::duration<double> nan(std::numeric_limits<double>::quiet_NaN());
+    CHECK_THROWS_AS(t.queue.schedule_after(nan, [] {}), std::invalid_argument);
+    CHECK_THROWS_AS(t.queue.schedule_every(nan, [] {}), std::invalid_argument);
+    CHECK_THROWS_AS(t.queue.schedule_at(std::chrono::time_point<std::chrono::steady_clock, decltype(nan)>(nan), [] {}),
+                    std::invalid_argument);
+    CHECK_THROWS_AS((static_cast<void>(t.queue.try_schedule_after(nan, [] {}))), std::invalid_argument);
+    timer_handle h = t.queue.schedule_after(1s, [] {});
+    CHECK_THROWS_AS(h.reschedule_after(nan), std::invalid_argument);
+    CHECK(h.pending());
+    CHECK(t.queue.stats().scheduled == 1);
+}
+
+// S011
+TEST_CASE("a time of any duration type of the clock is a deadline", "[timer_queue][early]") {
+    using std::chrono::steady_clock;
+    hand_turned t({.tick = 1ms}, time_point(100ms));
+    std::vector<nanoseconds> fired;
+    const auto note = [&] { fired.push_back(t.now()); };
+    t.queue.schedule_at(std::chrono::time_point<steady_clock, std::chrono::seconds>(1s), note);
+    t.queue.schedule_at(std::chrono::time_point<steady_clock, std::chrono::milliseconds>(1500ms), note);
+    t.queue.schedule_at(
+        std::chrono::time_point<steady_clock, std::chrono::duration<double>>(std::chrono::duration<double>(0.75)), note);
+    t.queue.schedule_at(time_point(200ms), note);           // on an edge
+    t.queue.schedule_at(time_point(300ms + 500us), note);   // mid-tick
+    t.queue.schedule_at(time_point(400ms + 1ns), note);     // just after an edge
+    t.queue.schedule_at(time_point(500ms - 1ns), note);     // just before one
+    while (t.queue.approx_pending() != 0) t.go(1ms / 4);
+    CHECK(fired == std::vector<nanoseconds>{200ms, 301ms, 401ms, 500ms, 750ms, 1s, 1500ms});
+}
+
+TEST_CASE("timers fire in the order of their deadlines and then in the order in which they were scheduled",
+          "[timer_queue][order]") {
+    hand_turned t({.tick = 1ms, .slots = 4});
+    std::vector<int> order;
+    for (int i = 0; i < 60; ++i) {
+        const int ms = 1 + (i * 37) % 20;
+        t.queue.schedule_after(std::chrono::milliseconds(ms), [&order, i, ms] { order.push_back(ms * 100 + i); });
+    }
+    CHECK(t.go(1s) == 60);
+    CHECK(order.size() == 60);
+    CHECK(std::is_sorted(order.begin(), order.end()));
+}
+
+// ---- never, past, zero ------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Checks that a timer with this delay is never due, and otherwise a timer like any other.
+template <class Rep, class Period>
+void check_never(std::chrono::duration<Rep, Period> delay, const char* what) {
+    CAPTURE(what);
+    hand_turned t({}, time_point(5h));
+    int runs = 0;
+    timer_handle once = t.queue.schedule_after(delay, [&] { ++runs; });
+    timer_handle paced = t.queue.schedule_after(delay, [&](timer_context&) { ++runs; });
+    timer_handle series = t.queue.schedule_every(delay, [&] { ++runs; });
+    timer_handle slow = t.queue.schedule_every(delay, [&] { ++runs; }, {.mode = sandglass::repeat::fixed_delay});
+    for (timer_handle* h : {&once, &paced, &series, &slow}) {
+        CHECK(*h);
+        CHECK(h->pending());
+        CHECK(h->remaining() == forever);
+    }
+    CHECK_FALSE(t.queue.next_deadline().has_value());
+    CHECK(t.queue.poll() == 0);
+    CHECK(t.go(24h * 365 * 250) == 0);
+    CHECK(runs == 0);
+    CHECK(once.cancel());
+    CHECK(paced.cancel());
+    CHECK(series.reschedule_after(1ms));  // and back from never
+    CHECK(slow.cancel_and_wait());
+    CHECK(t.go(1ms) == 1);
+    CHECK(t.queue.stop() == 1);
+    CHECK(balanced(t.queue.stats()));
+}
+
+}  // namespace
+
+// C006
+TEST_CASE("what is beyond the range of the clock is never due but can be cancelled", "[timer_queue][never]") {
+    namespace chrono = std::chrono;
+    check_never((nanoseconds::max)(), "ns");
+    check_never((chrono::microseconds::max)(), "us");
+    check_never((chrono::milliseconds::max)(), "ms");
+    check_never((chrono::seconds::max)(), "s");
+    check_never((chrono::minutes::max)(), "min");
+    check_never((chrono::hours::max)(), "h");
+    check_never(chrono::hours(24 * 365 * 400LL), "400 years");
+    check_never((chrono::duration<int>::max)(), "int s");
+    check_never((chrono::duration<signed char>::max)(), "signed char s");
+    check_never((chrono::duration<std::uint64_t, std::milli>::max)(), "uint64 ms");
+    check_never(chrono::duration<std::uint64_t, std::nano>((std::uint64_t{1} << 63) + 5), "uint64 ns");
+    check_never((chrono::duration<std::int64_t, std::ratio<31'556'952>>::max)(), "years");
+    check_never((chrono::duration<std::int64_t, std::ratio<1'001, 30>>::max)() / 2, "half of a coarse odd unit");
+    check_never(chrono::duration<double>(std::numeric_limits<double>::infinity()), "infinity");
+    check_never((chrono::duration<double>::max)(), "double max");
+    check_never(chrono::duration<double>(9.3e9), "more seconds than 64 bits of ns");
+    check_never(chrono::duration<float>(std::numeric_limits<float>::infinity()), "float infinity");
+    check_never((chrono::duration<long double, std::ratio<3600>>::max)(), "long double");
+}
+
+// C006
+TEST_CASE("a time beyond the range of the clock is never due", "[timer_queue][never]") {
+    using std::chrono::steady_clock;
+    hand_turned t({}, time_point(-3h));
+    int runs = 0;
+    const auto count = [&] { ++runs; };
+    std::vector<timer_handle> handles;
+    handles.push_back(t.queue.schedule_at((time_point::max)(), count));
+    handles.push_back(t.queue.schedule_at((std::chrono::time_point<steady_clock, std::chrono::hours>::max)(), count));
+    handles.push_back(t.queue.schedule_at(
+        std::chrono::time_point<steady_clock, std::chrono::duration<double>>(std::chrono::duration<double>(1e300)), count));
+    for (timer_handle& h : handles) {
+        CHECK(h.pending());
+        CHECK(h.remaining() == forever);
+    }
+    CHECK(t.go(24h * 365 * 200) == 0);
+    for (timer_handle& h : handles) CHECK(h.cancel());
+    CHECK(t.queue.poll() == 0);
+    CHECK(runs == 0);
+}
+
+TEST_CASE("a delay that leads beyond the end of the clock is never due", "[timer_queue][never]") {
+    hand_turned t({}, (time_point::max)() - 1h);
+    int runs = 0;
+    timer_handle h = t.queue.schedule_after(2h, [&] { ++runs; });
+    timer_handle near = t.queue.schedule_after(30min, [&] { ++runs; });
+    timer_handle series = t.queue.schedule_every(40min, [&] { ++runs; });  // its second run is beyond the end
+    CHECK(h.remaining() == forever);
+    CHECK(near.remaining() == 30min);
+    CHECK(t.go(59min) == 2);
+    CHECK(runs == 2);
+    CHECK(series.pending());
+    CHECK(series.remaining() == forever);
+    CHECK(h.cancel());
+}
+
+// C047
+TEST_CASE("a deadline that has passed fires on the next pass", "[timer_queue][past]") {
+    hand_turned t({}, time_point(1h));
+    t.go(10ms);
+    int runs = 0;
+    const auto count = [&] { ++runs; };
+    t.queue.schedule_after(0s, count);
+    t.queue.schedule_after(-1ns, count);
+    t.queue.schedule_after(-1h, count);
+    t.queue.schedule_after((nanoseconds::min)(), count);
+    t.queue.schedule_after((std::chrono::hours::min)(), count);
+    t.queue.schedule_after(std::chrono::duration<double>(-std::numeric_limits<double>::infinity()), count);
+    t.queue.schedule_at(t.clock.now() - 1s, count);
+    t.queue.schedule_at((time_point::min)(), count);
+    t.queue.schedule_at(time_point{}, count);
+    CHECK(t.queue.next_deadline().has_value());
+    CHECK(t.queue.poll() == 9);
+    CHECK(runs == 9);
+    CHECK(t.go(1h) == 0);
+}
+
+TEST_CASE("a zero delay in the middle of a tick is due by the next tick at the latest", "[timer_queue][past]") {
+    hand_turned t;
+    t.go(10ms + 400us);
+    nanoseconds called{-1};
+    t.queue.schedule_after(0s, [&] { called = t.now(); });
+    t.queue.poll();
+    t.go(600us);
+    CHECK(called >= 10ms + 400us);
+    CHECK(called <= 11ms);
+}
+
+// C025
+TEST_CASE("a callback that arms itself with no delay runs once per pass and starves nobody", "[timer_queue][past]") {
+    hand_turned t;
+    int again = 0;
+    int other = 0;
+    std::function<void()> f = [&] {
+        ++again;
+        t.queue.schedule_after(0s, std::ref(f));
+    };
+    t.queue.schedule_after(0s, std::ref(f));
+    t.queue.schedule_after(50ms, [&] { ++other; });
+    for (int pass = 1; pass <= 5; ++pass) {
+        CHECK(t.queue.poll() == 1);  // although time stands still
+        CHECK(again == pass);
+    }
+    for (int pass = 1; pass <= 50; ++pass) t.go(1ms);
+    CHECK(again == 55);
+    CHECK(other == 1);
+    CHECK(t.queue.stop() == 1);
+}
+
+TEST_CASE("a timer that moves itself to zero or to the past runs once per pass", "[timer_queue][past]") {
+    hand_turned t;
+    int paced = 0;
+    int series = 0;
+    t.queue.schedule_after(0s, [&](timer_context& c) {
+        ++paced;
+        c.reschedule_after(paced % 2 == 0 ? 0s : -1h);
+    });
+    t.queue.schedule_every(1h, [&](timer_context& c) {
+        ++series;
+        c.reschedule_at((time_point::min)());
+    }, {.first = 0s});
+    for (int pass = 1; pass <= 10; ++pass) {
+        CHECK(t.queue.poll() == 2);
+        CHECK(paced == pass);
+        CHECK(series == pass);
+    }
+}
+
+TEST_CASE("a timer scheduled by a callback for the pass that is under way is left to the next one", "[timer_queue]") {
+    hand_turned t;
+    std::vector<int> order;
+    t.queue.schedule_after(1ms, [&] {
+        order.push_back(1);
+        t.queue.schedule_after(-5ms, [&] { order.push_back(3); });  // 5 ms, and 5 ms have passed
+    });
+    t.queue.schedule_after(8ms, [&] { order.push_back(2); });
+    CHECK(t.go(10ms) == 2);
+    CHECK(order == std::vector<int>{1, 2});
+    CHECK(t.queue.poll() == 1);
+    CHECK(order == std::vector<int>{1, 2, 3});
+}
+
+// ---- clocks of all kinds ----------------------------------------------------------------------------------------------
+
+namespace {
+
+// A clock as an object, of any duration, by value: copies show the same time.
+template <class Duration>
+struct object_clock {
+    using duration = Duration;
+    using rep = typename Duration::rep;
+    using period = typename Duration::period;
+    using time_point = std::chrono::time_point<object_clock, Duration>;
+    static constexpr bool is_steady = false;
+
+    std::shared_ptr<Duration> shown = std::make_shared<Duration>(Duration::zero());
+    [[nodiscard]] time_point now() const noexcept { return time_point(*shown); }
+};
+
+struct static_clock {
+    using duration = std::chrono::microseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<static_clock>;
+    static constexpr bool is_steady = false;
+
+    static inline duration shown{0};
+    static time_point now() noexcept { return time_point(shown); }
+};
+
+// Whatever the loop does that next_deadline() is for: waits until then, and polls. Answers how often it had to.
+template <class Queue, class SetTime>
+int turns_until_empty(Queue& queue, SetTime set_time) {
+    int turns = 0;
+    while (queue.approx_pending() != 0 && turns < 1000) {
+        set_time(queue.next_deadline().value().time_since_epoch());
+        queue.poll();
+        ++turns;
+    }
+    return turns;
+}
+
+}  // namespace
+
+TEST_CASE("a clock whose time points are floating point seconds works as any other", "[timer_queue][clock]") {
+    using seconds_clock = object_clock<std::chrono::duration<double>>;
+    int early = 0;
+    int not_at_once = 0;
+    int far_off = 0;
+    for (int i = 1; i <= 500; ++i) {
+        seconds_clock clock;
+        *clock.shown = std::chrono::duration<double>(i * 0.317);
+        sandglass::timer_queue queue{wheel_options{.slots = 16}, sandglass::inline_executor{}, clock};
+        const double deadline = clock.now().time_since_epoch().count() + i * 0.00137;
+        double called = -1;
+        double scheduled = -1;
+        queue.schedule_after(std::chrono::duration<double>(i * 0.00137), [&](timer_context& c) {
+            called = clock.now().time_since_epoch().count();
+            scheduled = c.scheduled_time<seconds_clock::time_point>().time_since_epoch().count();
+        });
+        // A loop that waits until the time that it is told must find the timer due then.
+        if (turns_until_empty(queue, [&](auto t) { *clock.shown = t; }) != 1) ++not_at_once;
+        if (called < deadline) ++early;
+        if (called > deadline + 0.0011) ++far_off;
+        if (std::abs(scheduled - deadline) > 1e-6) ++far_off;
+    }
+    CHECK(early == 0);
+    CHECK(not_at_once == 0);
+    CHECK(far_off == 0);
+}
+
+TEST_CASE("a clock that shows whole seconds works as any other", "[timer_queue][clock]") {
+    using coarse_clock = object_clock<std::chrono::seconds>;
+    coarse_clock clock;
+    *clock.shown = 100s;
+    sandglass::timer_queue queue{wheel_options{}, sandglass::inline_executor{}, clock};
+    std::vector<std::chrono::seconds> fired;
+    const auto note = [&] { fired.push_back(*clock.shown); };
+    queue.schedule_after(1500ms, note);
+    queue.schedule_at(coarse_clock::time_point(103s), note);
+    timer_handle moved = queue.schedule_after(1h, note);
+    CHECK(moved.reschedule_at(coarse_clock::time_point(105s)));
+    CHECK(queue.next_deadline() == coarse_clock::time_point(102s));
+    CHECK(turns_until_empty(queue, [&](auto t) { *clock.shown = t; }) == 3);
+    CHECK(fired == std::vector<std::chrono::seconds>{102s, 103s, 105s});
+}
+
+TEST_CASE("a clock with a minute as its unit works as any other", "[timer_queue][clock]") {
+    object_clock<std::chrono::duration<int, std::ratio<60>>> clock;
+    sandglass::timer_queue queue{wheel_options{}, sandglass::inline_executor{}, clock};
+    int runs = 0;
+    timer_handle h = queue.schedule_after(61s, [&] { ++runs; });
+    timer_handle never = queue.schedule_at((decltype(clock)::time_point::max)(), [] {});
+    CHECK(h.remaining() == 61s);
+    CHECK(queue.next_deadline()->time_since_epoch() == 2min);
+    *clock.shown = decltype(clock)::duration(1);
+    CHECK(queue.poll() == 0);
+    *clock.shown = decltype(clock)::duration(2);
+    CHECK(queue.poll() == 1);
+    CHECK(runs == 1);
+    CHECK(never.remaining() == forever);
+}
+
+TEST_CASE("a clock that shows picoseconds works as any other", "[timer_queue][clock]") {
+    using fine_clock = object_clock<std::chrono::duration<std::int64_t, std::pico>>;
+    fine_clock clock;
+    *clock.shown = fine_clock::duration(999);
+    sandglass::timer_queue queue{wheel_options{.tick = 1ns}, sandglass::inline_executor{}, clock};
+    int runs = 0;
+    queue.schedule_after(fine_clock::duration(1'500), [&] { ++runs; });
+    *clock.shown = fine_clock::duration(2'498);
+    CHECK(queue.poll() == 0);
+    *clock.shown = fine_clock::duration(4'000);
+    CHECK(queue.poll() == 1);
+    CHECK(runs == 1);
+}
+
+TEST_CASE("a deadline that the type of the clock cannot express saturates", "[timer_queue][clock][never]") {
+    // 64 bits of picoseconds are 106 days.
+    using fine_clock = object_clock<std::chrono::duration<std::int64_t, std::pico>>;
+    fine_clock clock;
+    sandglass::timer_queue queue{wheel_options{}, sandglass::inline_executor{}, clock};
+    timer_handle h = queue.schedule_after(24h * 365, [](timer_context&) {});
+    CHECK(h.remaining() == 24h * 365);
+    const auto next = queue.next_deadline();
+    CHECK((!next || *next == (fine_clock::time_point::max)()));
+    int left = 0;
+    queue.stop([&](sandglass::leftover_timer&& timer) {
+        left += timer.deadline_time<fine_clock::time_point>() == (fine_clock::time_point::max)() ? 1 : 0;
+    });
+    CHECK(left == 1);
+}
+
+TEST_CASE("a clock may be static", "[timer_queue][clock]") {
+    static_clock::shown = 10us;
+    sandglass::timer_queue<sandglass::inline_executor, static_clock> queue;
+    int runs = 0;
+    queue.schedule_after(5ms, [&] { ++runs; });
+    timer_handle h = queue.schedule_after(7ms, [&] { ++runs; });
+    CHECK(h.reschedule_after(6ms));
+    CHECK(h.remaining() == 6ms);
+    static_clock::shown = 5009us;
+    CHECK(queue.poll() == 0);
+    static_clock::shown = 5010us;
+    CHECK(queue.poll() == 1);
+    static_clock::shown = 6010us;
+    CHECK(queue.poll() == 1);
+    CHECK(runs == 2);
+}
+
+TEST_CASE("a clock may be passed in a shared_ptr that the queue keeps", "[timer_queue][clock]") {
+    auto clock = std::make_shared<manual_clock>();
+    sandglass::timer_queue queue{wheel_options{}, sandglass::inline_executor{}, clock};
+    CHECK(clock.use_count() == 2);
+    CHECK(&queue.timer_clock() == clock.get());
+    int runs = 0;
+    queue.schedule_after(5ms, [&] { ++runs; });
+    clock->advance(5ms);
+    CHECK(queue.poll() == 1);
+    CHECK(runs == 1);
+}
+
+TEST_CASE("a clock passed by value is the copy that timer_clock shows", "[timer_queue][clock]") {
+    struct own_clock {
+        using time_point = std::chrono::time_point<own_clock, std::chrono::milliseconds>;
+        std::chrono::milliseconds shown{0};
+        [[nodiscard]] time_point now() const { return time_point(shown); }
+    };
+    sandglass::timer_queue queue{wheel_options{}, sandglass::inline_executor{}, own_clock{}};
+    int runs = 0;
+    queue.schedule_after(5ms, [&] { ++runs; });
+    queue.timer_clock().shown = 5ms;
+    CHECK(queue.poll() == 1);
+    CHECK(runs == 1);
+}
+
+TEST_CASE("on a clock that steps back timers are late by that and never early", "[timer_queue][clock][early]") {
+    hand_turned t({}, time_point(10s));
+    t.go(10s);
+    std::vector<nanoseconds> fired;
+    const auto note = [&] { fired.push_back(t.now()); };
+    t.queue.schedule_after(1s, note);  // due at 21 s
+    t.clock.set(time_point(15s));
+    CHECK(t.queue.poll() == 0);
+    t.queue.schedule_after(1s, note);                        // due at 16 s
+    t.queue.schedule_every(2s, [&](timer_context& c) {       // 17 s, 19 s, ...
+        if (c.lateness() < 0s) fired.push_back(-1s);
+        note();
+    });
+    CHECK(t.queue.poll() == 0);
+    CHECK(t.go(999ms) == 0);
+    t.clock.set(time_point(30s));
+    for (int i = 0; i < 3; ++i) t.queue.poll();
+    CHECK(fired.size() >= 3);
+    CHECK(std::count_if(fired.begin(), fired.end(), [](nanoseconds at) { return at < 16s; }) == 0);
+}
+
+TEST_CASE("a clock that steps back while a task waits in the executor shows no negative lateness",
+          "[timer_queue][clock]") {
+    hand_turned_with<keeper> t;
+    nanoseconds lateness{-1};
+    t.queue.schedule_after(10s, [&](timer_context& c) { lateness = c.lateness(); });
+    CHECK(t.go(10s) == 1);
+    t.clock.set(time_point(5s));
+    t.executor.run_all();
+    CHECK(lateness >= 0s);
+}
+
+// ---- series -----------------------------------------------------------------------------------------------------------
+
+// C009, C082
+TEST_CASE("run k of a fixed rate series is at start plus k periods without drift", "[timer_queue][series]") {
+    constexpr nanoseconds tick = 1ms;
+    for (const nanoseconds period : {nanoseconds(10ms), nanoseconds(1500us), nanoseconds(3'333'333ns)}) {
+        hand_turned t({.tick = tick, .slots = 8}, time_point(77h));
+        t.clock.advance(123'456ns);
+        const nanoseconds start = t.now();
+        const nanoseconds origin = 77h;
+        int runs = 0;
+        int wrong = 0;
+        t.queue.schedule_every(period, [&](timer_context& c) {
+            ++runs;
+            const nanoseconds scheduled = start + runs * period;
+            const nanoseconds due = origin + (scheduled - origin + tick - 1ns) / tick * tick;
+            if (c.scheduled() != scheduled || t.now() != due || c.lateness() != due - scheduled) ++wrong;
+            if (c.missed() != 0 || c.scheduled_delay() != period) ++wrong;
+        });
+        t.clock.set(time_point(origin));
+        while (t.now() < start + 1000 * period) t.go(tick);
+        t.go(tick);
+        CAPTURE(period.count());
+        CHECK(runs == 1000);
+        CHECK(wrong == 0);
+    }
+}
+
+// C009
+TEST_CASE("a forced lateness of every run does not move a fixed rate series", "[timer_queue][series]") {
+    hand_turned t;
+    int wrong = 0;
+    int runs = 0;
+    t.queue.schedule_every(10ms, [&](timer_context& c) {
+        ++runs;
+        if (c.scheduled() != runs * 10ms || c.lateness() != 3ms || c.missed() != 0) ++wrong;
+    });
+    t.go(3ms);
+    for (int i = 0; i < 1000; ++i) t.go(10ms);
+    CHECK(runs == 1000);
+    CHECK(wrong == 0);
+}
+
+// C085, C016
+TEST_CASE("after a pause one run makes up for those that were missed", "[timer_queue][series]") {
+    hand_turned t;
+    struct run {
+        nanoseconds scheduled, lateness;
+        std::uint64_t missed;
+        bool operator==(const run&) const = default;
+    };
+    std::vector<run> runs;
+    t.queue.schedule_every(10ms, [&](timer_context& c) { runs.push_back({c.scheduled(), c.lateness(), c.missed()}); });
+    CHECK(t.go(10ms) == 1);
+    CHECK(t.go(40ms) == 1);  // due at 20 ms, so 30 ms late: 30 and 40 ms are missed, 50 ms is just due
+    CHECK(t.queue.poll() == 1);
+    CHECK(t.queue.poll() == 0);
+    CHECK(t.go(10ms) == 1);
+    CHECK((runs == std::vector<run>{{10ms, 0s, 0}, {20ms, 30ms, 2}, {50ms, 0s, 0}, {60ms, 0s, 0}}));
+    CHECK(t.queue.stats().missed == 2);
+
+    // A pause of many turns: no burst.
+    CHECK(t.go(24h + 5ms) == 1);
+    CHECK(t.queue.poll() == 0);
+    CHECK(runs.back().missed == 8'640'000 - 1);
+    CHECK(t.go(5ms) == 1);
+    CHECK(runs.back() == run{24h + 70ms, 0s, 0});
+    CHECK(t.queue.stats().missed == 2 + 8'640'000 - 1);
+    CHECK(balanced(t.queue.stats()));
+}
+
+// C016
+TEST_CASE("a run that is longer than its period never overlaps itself", "[timer_queue][series]") {
+    hand_turned t;
+    int depth = 0;
+    int overlapped = 0;
+    int runs = 0;
+    std::uint64_t missed = 0;
+    t.queue.schedule_every(10ms, [&](timer_context& c) {
+        if (++depth > 1) ++overlapped;
+        ++runs;
+        missed += c.missed();
+        t.clock.advance(35ms);
+        t.queue.poll();  // re-entrant: nothing happens
+        --depth;
+    });
+    for (int i = 0; i < 100; ++i) t.go(1ms);
+    CHECK(overlapped == 0);
+    CHECK(runs > 10);
+    CHECK(missed > 10);
+}
+
+TEST_CASE("a fixed delay series pauses for one period after the end of each run", "[timer_queue][series]") {
+    hand_turned t;
+    std::vector<nanoseconds> began;
+    std::vector<nanoseconds> scheduled;
+    t.queue.schedule_every(
+        10ms,
+        [&](timer_context& c) {
+            began.push_back(t.now());
+            scheduled.push_back(c.scheduled());
+            t.clock.advance(7ms + 250us);
+        },
+        {.mode = sandglass::repeat::fixed_delay});
+    while (began.size() < 4) t.go(250us);
+    CHECK(began == std::vector<nanoseconds>{10ms, 28ms, 46ms, 64ms});
+    CHECK(scheduled == std::vector<nanoseconds>{10ms, 27'250us, 45'250us, 63'250us});
+    t.go(10s);  // a pause: one run, and nothing missed
+    CHECK(began.size() == 5);
+    CHECK(t.queue.stats().missed == 0);
+}
+
+// C082, C053
+TEST_CASE("the first delay of a series can be given apart from the period", "[timer_queue][series]") {
+    for (const sandglass::repeat mode : {sandglass::repeat::fixed_rate, sandglass::repeat::fixed_delay}) {
+        hand_turned t;
+        std::map<std::string, std::vector<nanoseconds>> fired;
+        const auto note = [&](const char* name) { return [&, name] { fired[name].push_back(t.now()); }; };
+        t.queue.schedule_every(10ms, note("period"), {.mode = mode});
+        t.queue.schedule_every(10ms, note("at once"), {.first = 0s, .mode = mode});
+        t.queue.schedule_every(10ms, note("overdue"), {.first = -1h, .mode = mode});
+        t.queue.schedule_every(10ms, note("sooner"), {.first = 3ms, .mode = mode});
+        t.queue.schedule_every(10ms, note("later"), {.first = 25ms, .mode = mode});
+        t.queue.schedule_every(10ms, note("never"), {.first = forever, .mode = mode});
+        t.queue.poll();
+        for (int i = 0; i < 36; ++i) t.go(1ms);
+        using times = std::vector<nanoseconds>;
+        CHECK(fired["period"] == times{10ms, 20ms, 30ms});
+        CHECK(fired["at once"] == times{0ms, 10ms, 20ms, 30ms});
+        CHECK(fired["overdue"].front() == 0ms);
+        CHECK(fired["overdue"].size() == 4);  // an hour of missed runs is made up for by the first one
+        CHECK(fired["sooner"] == times{3ms, 13ms, 23ms, 33ms});
+        CHECK(fired["later"] == times{25ms, 35ms});
+        CHECK(fired["never"].empty());
+        CHECK(t.queue.stop() == 6);
+    }
+}
+
+// C047
+TEST_CASE("a period that is not positive is an invalid argument", "[timer_queue][series]") {
+    hand_turned t;
+    int runs = 0;
+    const auto count = [&] { ++runs; };
+    CHECK_THROWS_AS(t.queue.schedule_every(0s, count), std::invalid_argument);
+    CHECK_THROWS_AS(t.queue.schedule_every(-1ms, count), std::invalid_argument);
+    CHECK_THROWS_AS(t.queue.schedule_every((nanoseconds::min)(), count), std::invalid_argument);
+    CHECK_THROWS_AS(t.queue.schedule_every(0s, count, {.mode = sandglass::repeat::fixed_delay}), std::invalid_argument);
+    CHECK_THROWS_AS(t.queue.schedule_every(std::chrono::duration<double>(-0.0), count), std::invalid_argument);
+    CHECK_THROWS_AS((static_cast<void>(t.queue.try_schedule_every(0s, count))), std::invalid_argument);
+    CHECK_NOTHROW(t.queue.schedule_every(std::chrono::duration<double>(1e-12), count));  // rounded up to 1 ns
+    CHECK(t.queue.stats().scheduled == 1);
+    std::string what;
+    try {
+        t.queue.schedule_every(-3ms, count);
+    } catch (const std::invalid_argument& e) {
+        what = e.what();
+    }
+    CHECK(what.find("period") != std::string::npos);
+    CHECK(what.find("-3000000") != std::string::npos);
+}
+
+// C029
+TEST_CASE("cancelling one series of ten leaves the other nine alone", "[timer_queue][series]") {
+    hand_turned t;
+    std::array<int, 10> runs{};
+    std::array<tally, 10> captures{};
+    std::vector<timer_handle> handles;
+    for (std::size_t i = 0; i < 10; ++i) {
+        handles.push_back(t.queue.schedule_every(10ms, [&runs, i, p = probe<>(captures[i])] { ++runs[i]; }));
+    }
+    t.go(10ms);
+    bool cancelled = false;
+    std::thread([&] { cancelled = handles[7].cancel(); }).join();
+    CHECK(cancelled);
+    CHECK(captures[7].live == 0);
+    for (int i = 0; i < 4; ++i) t.go(10ms);
+    CHECK(runs == std::array<int, 10>{5, 5, 5, 5, 5, 5, 5, 1, 5, 5});
+}
+
+TEST_CASE("a series is ended by its own callback with its handle or its context", "[timer_queue][series]") {
+    hand_turned t;
+    tally captures;
+    int by_handle = 0;
+    int by_context = 0;
+    int live_inside = -1;
+    timer_handle h;
+    h = t.queue.schedule_every(1ms, [&, p = probe<>(captures)] {
+        if (++by_handle != 3) return;
+        if (!h.cancel()) by_handle = -100;
+        if (h.cancel()) by_handle = -200;  // the second one finds it done
+        live_inside = captures.live;
+    });
+    t.queue.schedule_every(1ms, [&](timer_context& c) {
+        if (++by_context == 2 && !c.cancel()) by_context = -100;
+    });
+    for (int i = 0; i < 10; ++i) t.go(1ms);
+    CHECK(by_handle == 3);
+    CHECK(by_context == 2);
+    CHECK(live_inside == 1);  // alive until the call has returned
+    CHECK(captures.live == 0);
+    CHECK(t.queue.stats().cancelled == 2);
+    CHECK(t.queue.stats().pending == 0);
+    CHECK(balanced(t.queue.stats()));
+}
+
+// ---- timers that pace themselves --------------------------------------------------------------------------------------
+
+TEST_CASE("a callable that takes a context chooses its next delay run by run", "[timer_queue][context]") {
+    hand_turned t;
+    std::vector<nanoseconds> at;
+    std::vector<nanoseconds> delays;
+    timer_handle h = t.queue.schedule_after(1ms, [&](timer_context& c) {
+        at.push_back(t.now());
+        delays.push_back(c.scheduled_delay());
+        if (at.size() < 5) c.reschedule_after(c.scheduled_delay() * 2);
+    });
+    while (h.pending()) t.go(1ms);
+    CHECK(at == std::vector<nanoseconds>{1ms, 3ms, 7ms, 15ms, 31ms});
+    CHECK(delays == std::vector<nanoseconds>{1ms, 2ms, 4ms, 8ms, 16ms});
+    CHECK_FALSE(h.cancel());
+    CHECK(t.queue.stats().scheduled == 5);
+    CHECK(t.queue.stats().fired == 5);
+    CHECK(balanced(t.queue.stats()));
+}
+
+TEST_CASE("the scheduled time of a callable that takes a context is exact and not rounded to a tick",
+          "[timer_queue][context]") {
+    hand_turned t({}, time_point(1h));
+    nanoseconds scheduled{};
+    nanoseconds lateness{};
+    nanoseconds delay{};
+    time_point as_time;
+    t.queue.schedule_at(time_point(1h + 1'234'567ns), [&](timer_context& c) {
+        scheduled = c.scheduled();
+        as_time = c.scheduled_time();
+        lateness = c.lateness();
+        delay = c.scheduled_delay();
+    });
+    CHECK(t.go(2ms) == 1);
+    CHECK(scheduled == 1h + 1'234'567ns);
+    CHECK(as_time == time_point(1h + 1'234'567ns));
+    CHECK(lateness == 2ms - 1'234'567ns);
+    CHECK(delay == 1'234'567ns);
+}
+
+TEST_CASE("the last reschedule in a callback counts and a cancel after it ends the timer", "[timer_queue][context]") {
+    hand_turned t;
+    std::vector<nanoseconds> at;
+    timer_handle h = t.queue.schedule_after(1ms, [&](timer_context& c) {
+        at.push_back(t.now());
+        if (at.size() == 1) {
+            c.reschedule_after(1ms);
+            c.reschedule_at(t.clock.now() + 9ms);
+            c.reschedule_after(4ms);
+        } else {
+            c.reschedule_after(1ms);
+            if (!c.cancel()) at.push_back(-1s);
+            if (c.reschedule_after(1ms)) at.push_back(-2s);
+        }
+    });
+    for (int i = 0; i < 30; ++i) t.go(1ms);
+    CHECK(at == std::vector<nanoseconds>{1ms, 5ms});
+    CHECK_FALSE(h.pending());
+    CHECK(balanced(t.queue.stats()));
+    CHECK(t.queue.stats().cancelled == 1);
+}
+
+TEST_CASE("a callable that takes a context and asks for nothing runs once", "[timer_queue][context]") {
+    hand_turned t;
+    tally captures;
+    int runs = 0;
+    timer_handle h = t.queue.schedule_after(1ms, [&, p = probe<64>(captures)](timer_context& c) {
+        ++runs;
+        if (c.handle() != h) runs = -100;
+        if (c.handle().pending()) runs = -200;  // nothing is chosen yet
+    });
+    CHECK(t.go(1ms) == 1);
+    CHECK(t.go(1h) == 0);
+    CHECK(runs == 1);
+    CHECK(captures.live == 0);
+    CHECK(balanced(t.queue.stats()));
+    CHECK(t.queue.stats().pending == 0);
+}
+
+// ---- reschedule -------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a pending timer that is moved runs exactly once and at its new time", "[timer_queue][reschedule]") {
+    struct step {
+        nanoseconds first, at, to;  // scheduled for `first`; at time `at` moved to `at + to`
+    };
+    std::vector<step> steps;
+    for (const nanoseconds at : {nanoseconds(0ms), nanoseconds(3ms), nanoseconds(9ms)}) {
+        for (const nanoseconds to : {nanoseconds(-1h), nanoseconds(0ms), nanoseconds(1ms), nanoseconds(7ms),
+                                     nanoseconds(16ms), nanoseconds(17ms), nanoseconds(500ms), nanoseconds(1h)}) {
+            steps.push_back({10ms, at, to});
+            steps.push_back({1h, at, to});
+        }
+    }
+    for (const bool drained : {false, true}) {
+        for (const step& s : steps) {
+            for (const int kind : {0, 1, 2}) {
+                hand_turned t({.slots = 16});
+                std::vector<nanoseconds> at;
+                const auto note = [&] { at.push_back(t.now()); };
+                timer_handle h =
+                    kind == 0   ? t.queue.schedule_after(s.first, note)
+                    : kind == 1 ? t.queue.schedule_after(s.first, [&](timer_context&) { note(); })
+                                : t.queue.schedule_every(s.first, [&](timer_context& c) { note(), c.cancel(); });
+                if (drained) t.queue.poll();
+                if (s.at > 0s) t.go(s.at);
+                const bool moved = h.reschedule_after(s.to);
+                const nanoseconds due = s.to > 0s ? s.at + s.to : s.at;
+                const bool too_early = t.go(s.to > 1ms ? s.to - 1ms : 0ms) != 0 && s.to > 1ms;
+                t.go(s.to > 1ms ? 1ms : (std::max)(s.to, nanoseconds(0)));
+                t.go(3h);
+                if (!moved || too_early || at != std::vector<nanoseconds>{due} || h.pending()) {
+                    CAPTURE(s.first.count(), s.at.count(), s.to.count(), kind, drained, moved, too_early, at.size());
+                    FAIL("moved timer did not run exactly once at its new time");
+                }
+            }
+        }
+    }
+    SUCCEED();
+}
+
+TEST_CASE("reschedule_at moves to a time of the clock", "[timer_queue][reschedule]") {
+    hand_turned t;
+    int runs = 0;
+    timer_handle h = t.queue.schedule_after(1h, [&] { ++runs; });
+    CHECK(h.reschedule_at(time_point(20ms)));
+    CHECK(h.remaining() == 20ms);
+    CHECK(h.reschedule_at(std::chrono::time_point<std::chrono::steady_clock, std::chrono::seconds>(2s)));
+    CHECK(h.remaining() == 2s);
+    CHECK(h.reschedule_at(time_point(30ms)));
+    CHECK(t.go(29ms) == 0);
+    CHECK(t.go(1ms) == 1);
+    CHECK_FALSE(h.reschedule_at(time_point(1h)));
+    CHECK(runs == 1);
+}
+
+TEST_CASE("a time of another clock is an invalid argument and moves nothing", "[timer_queue][reschedule]") {
+    hand_turned t;
+    int runs = 0;
+    timer_handle h = t.queue.schedule_after(5ms, [&](timer_context& c) {
+        ++runs;
+        try {
+            c.reschedule_at(std::chrono::system_clock::now());
+            runs = -100;
+        } catch (const std::invalid_argument&) {
+        }
+    });
+    CHECK_THROWS_AS(h.reschedule_at(std::chrono::system_clock::now()), std::invalid_argument);
+    CHECK_THROWS_AS(h.reschedule_at(static_clock::now()), std::invalid_argument);
+    CHECK(h.remaining() == 5ms);
+    CHECK(t.go(5ms) == 1);
+    CHECK(runs == 1);
+    CHECK(t.queue.approx_pending() == 0);
+}
+
+TEST_CASE("a timer can be moved to never and back", "[timer_queue][reschedule][never]") {
+    hand_turned t;
+    int runs = 0;
+    timer_handle h = t.queue.schedule_after(5ms, [&] { ++runs; });
+    t.queue.poll();
+    CHECK(h.reschedule_after((std::chrono::hours::max)()));
+    CHECK(h.pending());
+    CHECK(h.remaining() == forever);
+    CHECK(t.go(24h * 365 * 100) == 0);
+    CHECK_FALSE(t.queue.next_deadline().has_value());
+    CHECK(h.reschedule_after(5ms));
+    CHECK(h.remaining() == 5ms);
+    CHECK(t.go(4ms) == 0);
+    CHECK(t.go(1ms) == 1);
+    CHECK(runs == 1);
+    // Also at once, before anything was drained.
+    timer_handle other = t.queue.schedule_after(5ms, [&] { ++runs; });
+    CHECK(other.reschedule_at((time_point::max)()));
+    CHECK(other.reschedule_after(-1s));
+    CHECK(t.queue.poll() == 1);
+    CHECK(runs == 2);
+}
+
+TEST_CASE("a timer that is over cannot be moved", "[timer_queue][reschedule]") {
+    hand_turned t;
+    int runs = 0;
+    bool inside = true;
+    timer_handle done;
+    done = t.queue.schedule_after(1ms, [&] {
+        ++runs;
+        inside = done.reschedule_after(1ms);  // the only run has begun
+    });
+    timer_handle cancelled = t.queue.schedule_after(1ms, [&] { ++runs; });
+    cancelled.cancel();
+    t.go(1ms);
+    CHECK_FALSE(inside);
+    CHECK_FALSE(done.reschedule_after(1ms));
+    CHECK_FALSE(cancelled.reschedule_after(1ms));
+    CHECK_FALSE(timer_handle{}.reschedule_after(1ms));
+    CHECK_FALSE(timer_handle{}.reschedule_at(time_point(1h)));
+    CHECK(t.go(1h) == 0);
+    CHECK(runs == 1);
+}
+
+TEST_CASE("a callback may move other timers forward into this pass and back out of it", "[timer_queue][reschedule]") {
+    hand_turned t;
+    std::vector<int> order;
+    timer_handle far;
+    timer_handle next;
+    timer_handle same_tick;
+    bool all_moved = true;
+    t.queue.schedule_after(1ms, [&] {
+        order.push_back(1);
+        all_moved = far.reschedule_after(0s) && next.reschedule_after(1h) && same_tick.reschedule_after(2h);
+    });
+    same_tick = t.queue.schedule_after(1ms, [&] { order.push_back(2); });
+    next = t.queue.schedule_after(2ms, [&] { order.push_back(3); });
+    t.queue.schedule_after(3ms, [&] { order.push_back(4); });
+    far = t.queue.schedule_after(24h, [&] { order.push_back(5); });
+    t.go(3ms);
+    t.queue.poll();
+    CHECK(all_moved);
+    CHECK(order == std::vector<int>{1, 4, 5});
+    CHECK(t.go(1h) == 1);
+    CHECK(t.go(1h) == 1);
+    CHECK(order == std::vector<int>{1, 4, 5, 3, 2});
+}
+
+TEST_CASE("a series that is moved keeps its distance from the new time", "[timer_queue][reschedule][series]") {
+    hand_turned t;
+    std::vector<nanoseconds> scheduled;
+    std::vector<nanoseconds> delays;
+    timer_handle h = t.queue.schedule_every(10ms, [&](timer_context& c) {
+        scheduled.push_back(c.scheduled());
+        delays.push_back(c.scheduled_delay());
+        if (scheduled.size() == 3) c.reschedule_after(1ms);
+    });
+    t.go(4ms);
+    CHECK(h.reschedule_after(3ms));
+    while (scheduled.size() < 5) t.go(1ms);
+    CHECK(scheduled == std::vector<nanoseconds>{7ms, 17ms, 27ms, 28ms, 38ms});
+    CHECK(delays == std::vector<nanoseconds>{3ms, 10ms, 10ms, 1ms, 10ms});
+}
+
+TEST_CASE("a series may be moved by its handle inside its own callback", "[timer_queue][reschedule][series]") {
+    for (const sandglass::repeat mode : {sandglass::repeat::fixed_rate, sandglass::repeat::fixed_delay}) {
+        hand_turned t;
+        std::vector<nanoseconds> at;
+        timer_handle h;
+        h = t.queue.schedule_every(10ms, [&] {
+            at.push_back(t.now());
+            if (at.size() == 2 && !h.reschedule_after(3ms)) at.push_back(-1s);
+        }, {.mode = mode});
+        while (at.size() < 4) t.go(1ms);
+        CHECK(at == std::vector<nanoseconds>{10ms, 20ms, 23ms, 33ms});
+    }
+}
+
+// C028
+TEST_CASE("a timer that is pushed back ten thousand times runs once after the last time", "[timer_queue][reschedule]") {
+    hand_turned t({.slots = 64});
+    std::vector<nanoseconds> at;
+    timer_handle h = t.queue.schedule_after(100ms, [&] { at.push_back(t.now()); });
+    t.queue.poll();
+    int refused = 0;
+    const std::uint64_t before = support::allocations();
+    for (int i = 0; i < 10'000; ++i) {
+        t.go(100us);
+        refused += h.reschedule_after(100ms) ? 0 : 1;
+    }
+    const std::uint64_t allocated = support::allocations() - before;
+    CHECK(allocated == 0);
+    CHECK(refused == 0);
+    CHECK(at.empty());
+    CHECK(t.go(99ms) == 0);
+    CHECK(t.go(1ms) == 1);
+    CHECK(at == std::vector<nanoseconds>{1100ms});
+    CHECK_FALSE(h.reschedule_after(100ms));
+}
+
+// C020, D part
+TEST_CASE("an expiry that waits in the executor is dropped when its timer is moved", "[timer_queue][reschedule]") {
+    hand_turned_with<keeper> t;
+    std::vector<nanoseconds> at;
+    timer_handle h = t.queue.schedule_after(5ms, [&] { at.push_back(t.clock.now().time_since_epoch()); });
+    CHECK(t.go(5ms) == 1);
+    CHECK(t.executor.tasks.size() == 1);
+    CHECK(h.pending());
+    CHECK(h.reschedule_after(200ms));
+    t.executor.run_all();
+    CHECK(at.empty());
+    CHECK(h.pending());
+    t.go(199ms);
+    CHECK(t.executor.tasks.empty());
+    t.go(1ms);
+    t.executor.run_all();
+    CHECK(at == std::vector<nanoseconds>{205ms});
+    CHECK_FALSE(h.pending());
+    t.go(1h);
+    CHECK(t.executor.tasks.empty());
+    CHECK(balanced(t.queue.stats()));
+    CHECK(t.queue.stats().unreclaimed == 0);
+}
+
+TEST_CASE("a timer that is moved twice while its expiry waits in the executor runs once", "[timer_queue][reschedule]") {
+    hand_turned_with<keeper> t;
+    int runs = 0;
+    timer_handle h = t.queue.schedule_after(5ms, [&] { ++runs; });
+    t.go(5ms);
+    CHECK(h.reschedule_after(1ms));
+    t.go(1ms);  // its new expiry comes while the old task has not been called
+    CHECK(h.reschedule_after(1ms));
+    t.go(10ms);
+    t.executor.run_all();
+    t.queue.poll();
+    t.executor.run_all();
+    t.go(1h);
+    t.executor.run_all();
+    CHECK(runs == 1);
+    CHECK(t.queue.stats().fired == 1);
+    CHECK(balanced(t.queue.stats()));
+}
+
+// ---- cancel -----------------------------------------------------------------------------------------------------------
+
+// C058
+TEST_CASE("cancel tells prevented from too late in every state and never throws", "[timer_queue][cancel]") {
+    hand_turned_with<keeper> t;
+    int runs = 0;
+
+    timer_handle before = t.queue.schedule_after(1ms, [&] { ++runs; });
+    CHECK(before.cancel());
+    CHECK_FALSE(before.cancel());
+    CHECK_FALSE(before.cancel_and_wait());
+
+    timer_handle drained = t.queue.schedule_after(1ms, [&] { ++runs; });
+    t.queue.poll();
+    CHECK(drained.cancel());
+    CHECK_FALSE(drained.cancel());
+
+    // S003: handed to the executor, not called.
+    timer_handle handed = t.queue.schedule_after(1ms, [&] { ++runs; });
+    t.go(1ms);
+    CHECK(t.executor.tasks.size() == 1);
+    CHECK(handed.cancel());
+    CHECK_FALSE(handed.cancel());
+    t.executor.run_all();
+    CHECK(runs == 0);
+
+    bool during = true;
+    bool during_waiting = true;
+    timer_handle running;
+    running = t.queue.schedule_after(1ms, [&] {
+        ++runs;
+        during = running.cancel();
+        during_waiting = running.cancel_and_wait();  // does not wait for itself
+    });
+    t.go(1ms);
+    t.executor.run_all();
+    CHECK(runs == 1);
+    CHECK_FALSE(during);
+    CHECK_FALSE(during_waiting);
+    CHECK_FALSE(running.cancel());
+
+    CHECK_FALSE(timer_handle{}.cancel());
+    CHECK_FALSE(timer_handle{}.cancel_and_wait());
+
+    timer_handle left = t.queue.schedule_after(1ms, [&] { ++runs; });
+    t.queue.stop();
+    CHECK_FALSE(left.cancel());
+    CHECK_FALSE(left.cancel_and_wait());
+    const timer_stats s = t.queue.stats();
+    CHECK(runs == 1);
+    CHECK(s.cancelled == 3);
+    CHECK(balanced(s));
+}
+
+TEST_CASE("cancel destroys the captures before it returns and outside every lock", "[timer_queue][cancel]") {
+    hand_turned t({.max_pending = 3});
+    // A destructor that uses the queue: it would deadlock under a lock, and finds the capacity back.
+    struct reenters {
+        hand_turned* t;
+        int* destroyed;
+        explicit reenters(hand_turned& h, int& d) : t(&h), destroyed(&d) {}
+        reenters(reenters&& other) noexcept : t(std::exchange(other.t, nullptr)), destroyed(other.destroyed) {}
+        reenters(const reenters&) = delete;
+        reenters& operator=(const reenters&) = delete;
+        ~reenters() {
+            if (t == nullptr) return;
+            ++*destroyed;
+            timer_handle h = t->queue.try_schedule_after(1h, [] {});
+            h.reschedule_after(2h);
+            h.cancel();
+            t->queue.poll();
+            static_cast<void>(t->queue.next_deadline());
+            static_cast<void>(t->queue.stats());
+        }
+    };
+    int destroyed = 0;
+    for (const bool drained : {false, true}) {
+        timer_handle small = t.queue.schedule_after(1h, [r = reenters(t, destroyed)] {});
+        timer_handle large = t.queue.schedule_after(1h, [r = reenters(t, destroyed), b = std::array<char, 99>{}] {});
+        timer_handle series = t.queue.schedule_every(1h, [r = reenters(t, destroyed)] {});
+        if (drained) t.queue.poll();
+        destroyed = 0;
+        CHECK(small.cancel());
+        CHECK(destroyed == 1);
+        CHECK(large.cancel());
+        CHECK(destroyed == 2);
+        CHECK(series.cancel());
+        CHECK(destroyed == 3);
+    }
+    // After a run, too, and at stop().
+    t.queue.schedule_after(1ms, [r = reenters(t, destroyed)] {});
+    destroyed = 0;
+    t.go(1ms);
+    CHECK(destroyed == 1);
+    t.queue.schedule_after(1ms, [r = reenters(t, destroyed)] {});
+    CHECK(t.queue.stop() == 1);
+    CHECK(destroyed == 2);
+    CHECK(balanced(t.queue.stats()));
+}
+
+// S007, C077
+TEST_CASE("timers of the same tick can be cancelled by the first of them", "[timer_queue][cancel]") {
+    hand_turned t;
+    int runs = 0;
+    int prevented = 0;
+    std::vector<timer_handle> handles;
+    for (int i = 0; i < 200; ++i) {  // more than one batch of whatever size
+        handles.push_back(t.queue.schedule_after(1ms, [&] {
+            if (++runs != 1) return;
+            for (std::size_t k = 1; k < handles.size(); ++k) prevented += handles[k].cancel() ? 1 : 0;
+        }));
+    }
+    t.go(1ms);
+    CHECK(runs == 1);
+    CHECK(prevented == 199);
+    CHECK(t.queue.approx_pending() == 0);
+    CHECK(t.queue.stats().cancelled == 199);
+    CHECK(t.go(1h) == 0);
+    CHECK(t.queue.stats().unreclaimed == 0);
+}
+
+// C039
+TEST_CASE("a stale handle names nothing however often its memory has been used again", "[timer_queue][cancel]") {
+    hand_turned t;
+    int runs = 0;
+    timer_handle stale = t.queue.schedule_after(1ms, [&] { ++runs; });
+    t.go(1ms);
+    int hits = 0;
+    for (int round = 0; round < 100'000; ++round) {
+        timer_handle h = t.queue.schedule_after(1ms, [&] { ++runs; });
+        hits += stale.cancel() || stale.reschedule_after(1h) || stale.pending() ? 1 : 0;
+        hits += stale == h ? 1 : 0;
+        if (round % 2 == 0) h.cancel();
+        t.go(1ms);
+    }
+    CHECK(hits == 0);
+    CHECK(runs == 1 + 50'000);
+    CHECK_FALSE(stale.cancel_and_wait());
+    CHECK(stale.remaining() == 0ns);
+}
+
+// ---- callables --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+int plain_function_runs = 0;
+int plain_function() { return ++plain_function_runs; }
+
+struct throws_when_built {
+    bool armed = true;
+    explicit throws_when_built(bool a) : armed(a) {}
+    throws_when_built(const throws_when_built& other) : armed(other.armed) {
+        if (armed) throw std::runtime_error("no copy");
+    }
+    void operator()() const {}
+};
+
+}  // namespace
+
+// C032
+TEST_CASE("whatever can be called with nothing or with a context is a callable", "[timer_queue][callable]") {
+    hand_turned t;
+    int runs = 0;
+    plain_function_runs = 0;
+    struct functor {
+        int* runs;
+        int operator()() { return ++*runs; }  // not const, and the result is ignored
+    } counter{&runs};
+    const auto constant = [&runs] { ++runs; };
+    std::function<void()> wrapped = constant;
+
+    t.queue.schedule_after(1ms, [p = std::make_unique<int>(1), &runs] { runs += *p; });
+    t.queue.schedule_after(1ms, [p = std::make_unique<int>(1), &runs]() mutable { runs += (*p)++; });
+    t.queue.schedule_every(1ms, [p = std::make_unique<int>(1), &runs]() mutable { runs += (*p)++; });  // 1 + 2
+    t.queue.schedule_after(1ms, [p = std::make_unique<int>(1), &runs](timer_context&) { runs += *p; });
+    t.queue.schedule_after(1ms, &plain_function);
+    t.queue.schedule_after(1ms, plain_function);
+    t.queue.schedule_after(1ms, counter);
+    t.queue.schedule_after(1ms, std::ref(counter));
+    t.queue.schedule_after(1ms, constant);
+    t.queue.schedule_after(1ms, wrapped);
+    t.queue.schedule_after(1ms, std::move(wrapped));
+    t.queue.schedule_after(1ms, [&runs](auto&&... context) { runs += sizeof...(context) == 0 ? 1 : 100; });
+    CHECK(t.go(1ms) == 12);
+    CHECK(plain_function_runs == 2);
+    CHECK(runs == 10);
+    CHECK(t.go(1ms) == 1);
+    CHECK(runs == 12);
+}
+
+TEST_CASE("a null callable is an invalid argument and schedules nothing", "[timer_queue][callable]") {
+    hand_turned t({.max_pending = 1});
+    void (*null)() = nullptr;
+    void (*null_context)(timer_context&) = nullptr;
+    CHECK_THROWS_AS(t.queue.schedule_after(1ms, null), std::invalid_argument);
+    CHECK_THROWS_AS(t.queue.schedule_after(1ms, null_context), std::invalid_argument);
+    CHECK_THROWS_AS(t.queue.schedule_after(1ms, std::function<void()>{}), std::invalid_argument);
+    CHECK_THROWS_AS(t.queue.schedule_at(time_point{}, std::function<void(timer_context&)>{}), std::invalid_argument);
+    CHECK_THROWS_AS(t.queue.schedule_every(1ms, std::function<void()>{}), std::invalid_argument);
+    CHECK_THROWS_AS((static_cast<void>(t.queue.try_schedule_after(1ms, null))), std::invalid_argument);
+    CHECK(t.queue.stats().scheduled == 0);
+    CHECK(t.queue.try_schedule_after(1ms, [] {}));  // the place under the limit is still free
+}
+
+TEST_CASE("a callable is never copied and destroyed once when it has run", "[timer_queue][callable]") {
+    hand_turned t;
+    tally small;
+    tally large;
+    int live_during_run = -1;
+    t.queue.schedule_after(1ms, [p = probe<1>(small), &live_during_run, &small] { live_during_run = small.live; });
+    t.queue.schedule_after(1ms, [p = probe<1024>(large)] {});
+    CHECK(small.live == 1);
+    CHECK(large.live == 1);
+    CHECK(t.go(1ms) == 2);
+    CHECK(live_during_run == 1);
+    CHECK(small.live == 0);
+    CHECK(large.live == 0);
+    CHECK(small.copies == 0);
+    CHECK(large.copies == 0);
+}
+
+// C049
+TEST_CASE("captures are gone after a cancel or a run or a stop or the end of the queue", "[timer_queue][callable]") {
+    std::array<std::weak_ptr<int>, 6> weak;
+    const auto capture = [&](std::size_t i) {
+        auto shared = std::make_shared<int>(0);
+        weak[i] = shared;
+        return [shared] { ++*shared; };
+    };
+    timer_handle kept;
+    {
+        hand_turned t;
+        timer_handle cancelled = t.queue.schedule_after(1ms, capture(0));
+        cancelled.cancel();
+        CHECK(weak[0].expired());
+        kept = t.queue.schedule_after(1ms, capture(1));
+        t.go(1ms);
+        CHECK(weak[1].expired());  // although its handle lives
+
+        // What holds its own handle is no cycle.
+        struct owner {
+            timer_handle handle;
+        };
+        auto self = std::make_shared<owner>();
+        std::weak_ptr<owner> weak_self = self;
+        self->handle = t.queue.schedule_after(1ms, [self] {});
+        self.reset();
+        CHECK_FALSE(weak_self.expired());
+        t.go(1ms);
+        CHECK(weak_self.expired());
+
+        t.queue.schedule_after(1ms, capture(2));
+        t.queue.schedule_every(1ms, capture(3));
+        CHECK(t.queue.stop() == 2);
+        CHECK(weak[2].expired());
+        CHECK(weak[3].expired());
+    }
+    {
+        hand_turned t;
+        kept = t.queue.schedule_after(1ms, capture(4));
+        kept = t.queue.schedule_every(1ms, capture(5));
+        t.queue.poll();
+    }
+    CHECK(weak[4].expired());
+    CHECK(weak[5].expired());
+}
+
+TEST_CASE("a callable whose constructor throws leaves everything as it was", "[timer_queue][callable]") {
+    hand_turned t({.max_pending = 2});
+    const throws_when_built f(true);
+    for (int i = 0; i < 10; ++i) {
+        CHECK_THROWS_AS(t.queue.schedule_after(1ms, f), std::runtime_error);
+        CHECK_THROWS_AS(t.queue.schedule_every(1ms, f), std::runtime_error);
+    }
+    CHECK(t.queue.approx_pending() == 0);
+    CHECK(t.queue.stats().scheduled == 0);
+    CHECK(t.queue.stats().unreclaimed == 0);
+    t.queue.schedule_after(1ms, throws_when_built(false));
+    t.queue.schedule_after(1ms, [] {});
+    CHECK(t.go(1ms) == 2);
+}
+
+TEST_CASE("captures of any size and alignment arrive as they were", "[timer_queue][callable]") {
+    hand_turned t;
+    int wrong = 0;
+    struct alignas(64) line {
+        std::array<char, 64> bytes;
+    };
+    struct alignas(4096) page {
+        std::array<char, 4096> bytes;
+    };
+    const auto check = [&](auto value) {
+        value.bytes.front() = 'a';
+        value.bytes.back() = 'z';
+        t.queue.schedule_after(1ms, [&wrong, value] {
+            if (value.bytes.front() != 'a' || value.bytes.back() != 'z') ++wrong;
+            if (reinterpret_cast<std::uintptr_t>(&value) % alignof(decltype(value)) != 0) ++wrong;
+        });
+    };
+    struct small {
+        std::array<char, 8> bytes;
+    };
+    struct over {
+        std::array<char, 9> bytes;
+    };
+    struct huge {
+        std::array<char, 100'000> bytes;
+    };
+    check(small{});
+    check(over{});
+    check(line{});
+    check(page{});
+    check(huge{});
+    CHECK(t.go(1ms) == 5);
+    CHECK(wrong == 0);
+}
+
+// C012, D part
+TEST_CASE("a callback may end the last owner of what it uses", "[timer_queue][callable]") {
+    for (const bool series : {false, true}) {
+        hand_turned t;
+        struct owner {
+            timer_handle handle;
+            int value = 42;
+            ~owner() { handle.cancel(); }
+        };
+        auto object = std::make_shared<owner>();
+        std::weak_ptr<owner> weak = object;
+        int seen = 0;
+        int runs = 0;
+        const auto f = [&seen, &runs, &object, text = std::string("longer than what a string keeps in place")] {
+            ++runs;
+            object.reset();
+            seen = static_cast<int>(text.size());
+        };
+        object->handle = series ? t.queue.schedule_every(1ms, f) : t.queue.schedule_after(1ms, f);
+        for (int i = 0; i < 5; ++i) t.go(1ms);
+        CHECK(weak.expired());
+        CHECK(runs == 1);
+        CHECK(seen == 40);
+    }
+}
