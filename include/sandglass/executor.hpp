@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -141,8 +142,9 @@ class thread_pool {
     static constexpr std::size_t max_threads = 4096;
 
     // Starts the workers. Errors: std::invalid_argument unless 1 <= threads <= max_threads; std::system_error if a
-    // thread cannot be started, with none left behind.
-    explicit thread_pool(std::size_t threads, pool_options options = {}) : options_(std::move(options)) {
+    // thread cannot be started, with none left behind; std::bad_alloc.
+    explicit thread_pool(std::size_t threads, pool_options options = {})
+        : shared_(std::make_shared<shared>(std::move(options))) {
         if (threads == 0 || threads > max_threads) {
             detail::throw_invalid("thread_pool: threads is " + std::to_string(threads) + "; allowed is 1 to " +
                                   std::to_string(max_threads));
@@ -154,43 +156,43 @@ class thread_pool {
             }
         } unless_all_start{this};
         workers_.reserve(threads);
-        while (workers_.size() < threads) workers_.emplace_back([this] { work(); });
+        while (workers_.size() < threads) {
+            workers_.emplace_back([state = shared_] { state->work(); });
+        }
         unless_all_start.pool = nullptr;
     }
 
     thread_pool(const thread_pool&) = delete;
     thread_pool& operator=(const thread_pool&) = delete;
-    // Not from one of its own callbacks.
-    ~thread_pool() { stop(); }
+    // As stop(). If one of its own callbacks runs it, that worker ends by itself after the callback.
+    ~thread_pool() {
+        stop();
+        for (std::thread& worker : workers_) {
+            if (worker.get_id() == std::this_thread::get_id()) {
+                worker.detach();
+            } else if (worker.joinable()) {
+                worker.join();
+            }
+        }
+    }
 
     // Cost: a mutex, and waking a worker if one sleeps. Errors: executor_full if it refuses, the task not taken.
     void execute(expired_timer&& task) {
-        {
-            const std::lock_guard lock(mutex_);
-            if (stopping_) throw executor_full("sandglass: thread_pool is stopped");
-            if (options_.queue_limit == 0 || queued_ < options_.queue_limit) {
-                push(detail::token_access::take(task));
-                ++queued_;
-            } else if (options_.full == when_full::refuse) {
-                throw executor_full("sandglass: thread_pool has " + std::to_string(queued_) +
-                                    " tasks waiting, as many as pool_options::queue_limit allows");
-            }
-        }
-        if (task) {
-            task();
+        if (shared_->accept(task)) {
+            shared_->available.notify_one();
         } else {
-            available_.notify_one();
+            task();
         }
     }
 
     // From now on tasks are refused; those that were waiting are still run. Returns when all workers have ended, at
-    // once when called by a worker. Idempotent.
+    // once when called by a worker. Idempotent, from several threads at once.
     void stop() noexcept {
         {
-            const std::lock_guard lock(mutex_);
-            stopping_ = true;
+            const std::lock_guard lock(shared_->mutex);
+            shared_->stopping = true;
         }
-        available_.notify_all();
+        shared_->available.notify_all();
         for (const std::thread& worker : workers_) {
             if (worker.get_id() == std::this_thread::get_id()) return;
         }
@@ -203,39 +205,60 @@ class thread_pool {
     [[nodiscard]] std::size_t size() const noexcept { return workers_.size(); }
     // Tasks that wait for a worker.
     [[nodiscard]] std::size_t approx_queued() const noexcept {
-        const std::lock_guard lock(mutex_);
-        return queued_;
+        const std::lock_guard lock(shared_->mutex);
+        return shared_->queued;
     }
 
   private:
-    void push(detail::node& n) noexcept {
-        n.next = nullptr;
-        (first_ == nullptr ? first_ : last_->next) = &n;
-        last_ = &n;
-    }
+    // Held by the workers too.
+    struct shared {
+        explicit shared(pool_options&& given) : options(std::move(given)) {}
 
-    void work() noexcept {
-        detail::name_this_thread(options_.thread_name);
-        std::unique_lock lock(mutex_);
-        for (;;) {
-            available_.wait(lock, [this] { return first_ != nullptr || stopping_; });
-            if (first_ == nullptr) return;
-            auto& n = *static_cast<detail::node*>(first_);
-            first_ = std::exchange(n.next, nullptr);
-            --queued_;
-            lock.unlock();
-            detail::token_access::make(detail::timer_core::of(n), n)();
-            lock.lock();
+        // Takes the task, or leaves it to the caller to run.
+        bool accept(expired_timer& task) {
+            const std::lock_guard lock(mutex);
+            if (stopping) throw executor_full("sandglass: thread_pool is stopped");
+            if (options.queue_limit == 0 || queued < options.queue_limit) {
+                push(detail::token_access::take(task));
+                return true;
+            }
+            if (options.full == when_full::caller_runs) return false;
+            throw executor_full("sandglass: thread_pool has " + std::to_string(queued) +
+                                " tasks waiting, as many as pool_options::queue_limit allows");
         }
-    }
 
-    const pool_options options_;
-    mutable std::mutex mutex_;
-    std::condition_variable available_;
-    detail::list_hook* first_ = nullptr;
-    detail::list_hook* last_ = nullptr;
-    std::size_t queued_ = 0;
-    bool stopping_ = false;
+        void push(detail::node& n) noexcept {
+            n.next = nullptr;
+            (first == nullptr ? first : last->next) = &n;
+            last = &n;
+            ++queued;
+        }
+
+        void work() noexcept {
+            detail::name_this_thread(options.thread_name);
+            std::unique_lock lock(mutex);
+            for (;;) {
+                available.wait(lock, [this] { return first != nullptr || stopping; });
+                if (first == nullptr) return;
+                auto& n = *static_cast<detail::node*>(first);
+                first = std::exchange(n.next, nullptr);
+                --queued;
+                lock.unlock();
+                detail::token_access::make(detail::timer_core::of(n), n)();
+                lock.lock();
+            }
+        }
+
+        const pool_options options;
+        std::mutex mutex;
+        std::condition_variable available;
+        detail::list_hook* first = nullptr;  // linked by `next`: a timer that is handed over is in no wheel
+        detail::list_hook* last = nullptr;
+        std::size_t queued = 0;
+        bool stopping = false;
+    };
+
+    const std::shared_ptr<shared> shared_;
     std::mutex join_mutex_;
     std::vector<std::thread> workers_;
 };

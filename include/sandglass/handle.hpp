@@ -62,7 +62,10 @@ class timer_handle {
         const detail::nanos ns = detail::to_nanos<detail::rounding::up>(when.time_since_epoch(), "reschedule_at: time");
         if (node_ == nullptr || !detail::timer_core::is_live(*node_, generation_)) return false;
         detail::timer_core& core = detail::timer_core::of(*node_);
-        if (core.clock_id() != &detail::clock_identity<Clock>) detail::throw_wrong_clock();
+        const bool right_clock = core.clock_id() == &detail::clock_identity<Clock>;
+        // Still live: what was read is not of a later timer.
+        if (!detail::timer_core::is_live(*node_, generation_)) return false;
+        if (!right_clock) detail::throw_wrong_clock();
         const auto now = core.now_for_handle();
         return now.has_value() && core.reschedule(*node_, generation_, ns, detail::subtract_saturating(ns, *now));
     }

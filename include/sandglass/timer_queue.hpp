@@ -52,8 +52,9 @@ class timer_queue {
     // Stops, discards what is left, and waits for runs in progress on other threads, also when it is called from a
     // callback.
     ~timer_queue() {
-        stop_and_discard(true);
+        // First of all: what follows within runs of this thread must not touch what the owner may destroy after this.
         host_->core().keep_during_runs(host_);
+        stop_and_discard(true);
     }
 
     // ---- schedule -------------------------------------------------------------------------------------------------
@@ -270,7 +271,8 @@ class timer_queue {
                       "sandglass: a callable must take no argument, or a sandglass::timer_context&");
         static_assert(std::is_constructible_v<callable, F&&>,
                       "sandglass: a callable must be movable; pass it with std::move");
-        if constexpr (std::is_constructible_v<callable, std::nullptr_t> && requires { f == nullptr; }) {
+        if constexpr (std::is_constructible_v<callable, std::nullptr_t> &&
+                      !std::is_function_v<std::remove_reference_t<F>> && requires { f == nullptr; }) {
             if (f == nullptr) detail::throw_invalid("callable is null; allowed is one that can be called");
         }
         detail::timer_core& core = host_->core();

@@ -86,6 +86,7 @@ class basic_wheel_timer {
 
     // As stop(), and waits for runs on other threads also when a callback runs it. What is pending is discarded.
     ~basic_wheel_timer() {
+        shared_->queue.host_->core().keep_during_runs(shared_);
         shared_->queue.stop_and_discard(true);
         shared_->leave();
     }

@@ -23,6 +23,15 @@ inline void prefetch(const void* address) noexcept {
 #endif
 }
 
+// Tells the processor that this is a waiting loop.
+inline void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
 }  // namespace sandglass::detail
 
 #endif  // SANDGLASS_DETAIL_CONFIG_HPP

@@ -27,8 +27,7 @@ inline timer_core& timer_core::acquire(const core_settings& settings, core_host&
     registry& all = all_cores();
     const std::lock_guard lock(all.mutex);
     for (timer_core* core = all.newest; core != nullptr; core = core->next_core_) {
-        // A node that is still out belongs to a call of the former life that is not over. Its core has to wait.
-        if (core->in_use_ || core->pool_.returned() != core->pool_.taken()) continue;
+        if (core->in_use_ || !core->is_quiet()) continue;
         core->start(settings, host);
         return *core;
     }
@@ -37,6 +36,12 @@ inline timer_core& timer_core::acquire(const core_settings& settings, core_host&
     all.newest = core;
     core->start(settings, host);
     return *core;
+}
+
+// Whether no call of the former life is still going on: each holds a node, or has not counted yet what it did to one.
+inline bool timer_core::is_quiet() const noexcept {
+    const counter_sums s = sums();
+    return pool_.returned() == pool_.taken() && s.scheduled == s.over();
 }
 
 inline void timer_core::start(const core_settings& settings, core_host& host) {
@@ -145,30 +150,30 @@ class timer_core::draft {
     ~draft() {
         if (published_) return;
         core_.unreserve();
-        if (extension != nullptr) {
+        if (extension_ != nullptr) {
             core_.counters_.add(&counter_line::extensions_returned, 1);
-            core_.pool_.give(*extension);
+            core_.pool_.give(*extension_);
         }
-        if (timer != nullptr) {
+        if (timer_ != nullptr) {
             core_.counters_.add(&counter_line::withdrawn, 1);
-            core_.pool_.give(*timer);
+            core_.pool_.give(*timer_);
         }
     }
     draft(const draft&) = delete;
     draft& operator=(const draft&) = delete;
 
-    node& take_timer() { return *(timer = &core_.pool_.take()); }
+    node& take_timer() { return *(timer_ = &core_.pool_.take()); }
     node& take_extension() {
-        extension = &core_.pool_.take();
+        extension_ = &core_.pool_.take();
         core_.counters_.add(&counter_line::extensions, 1);
-        return *extension;
+        return *extension_;
     }
     void publish() noexcept { published_ = true; }
 
   private:
     timer_core& core_;
-    node* timer = nullptr;
-    node* extension = nullptr;
+    node* timer_ = nullptr;
+    node* extension_ = nullptr;
     bool published_ = false;
 };
 
@@ -187,7 +192,7 @@ timer_core::outcome timer_core::arm(Arg&& f, tick_t due, const series_timing* ti
         extension.plain.template emplace<F>(std::forward<Arg>(f));
         extension.wanted.store(timing->first, std::memory_order_relaxed);
         n.repeat = {&extension, timing->period, timing->delay};
-        marks |= state::repeats;
+        marks |= timing->period == 0 ? state::repeats | state::self_paced : state::repeats;
     }
     made.publish();
     n.wanted.store(due, std::memory_order_relaxed);
@@ -232,12 +237,25 @@ inline void timer_core::after_push(pending_queue::pushed pushed, tick_t due) noe
     }
 }
 
-// For a node whose `queued` bit the caller has just set. `due` is the tick before which the consumer must look at it.
-inline void timer_core::enqueue(node& n, tick_t due) noexcept {
+// For a pending node whose `queued` bit the caller has just set; false if stopped, with the bit still set.
+//
+// While the bit is set others pull the timer forward without a push. They check the sleep after their step on the word;
+// here the word is read after the push and before `wanted`. Whichever comes later in the order of all sequentially
+// consistent operations sees the earlier tick, or the later sleep. (The node may have gone by then: a wake-up for
+// nothing, at worst.)
+inline bool timer_core::enqueue(node& n) noexcept {
     const pending_queue::pushed pushed = pending_.push(n);
-    if (pushed != pending_queue::pushed::closed) return after_push(pushed, due);
-    // Stopped. stop() ends what is pending and empties the wheel without our help.
-    drop(n, state::queued);
+    if (pushed == pending_queue::pushed::closed) return false;
+    static_cast<void>(n.word.load(std::memory_order_seq_cst));
+    after_push(pushed, n.tick());
+    return true;
+}
+
+// Likewise for a node in the wheel whose timer has ended. There is no hurry.
+inline void timer_core::enqueue_dead(node& n) noexcept {
+    const pending_queue::pushed pushed = pending_.push(n);
+    if (pushed == pending_queue::pushed::closed) return drop(n, state::queued);
+    after_push(pushed, never_tick);
 }
 
 // ---- cancel -------------------------------------------------------------------------------------------------------
@@ -260,15 +278,16 @@ inline bool timer_core::cancel(node& n, word generation) noexcept {
     } while (!n.word.compare_exchange_weak(s, next, std::memory_order_acq_rel, std::memory_order_acquire));
 
     timer_core& core = of(n);
-    core.counters_.add(&counter_line::cancelled, 1);
+    // In this order: what has been counted is over, see is_quiet. Somebody else may have released the node by now.
     core.unreserve();
+    core.counters_.add(&counter_line::cancelled, 1);
     if (state::phase(s) == state::running) {
         core.let_go(n);  // the captures are left to the run
     } else if ((s & state::trivial) != 0) {
         if (state::releasable(next)) {
             core.release(n);
         } else if ((next & ~s & state::queued) != 0) {
-            core.enqueue(n, never_tick);
+            core.enqueue_dead(n);
         }
     } else {
         n.body().destroy();
@@ -287,7 +306,7 @@ inline void timer_core::let_go(node& n) noexcept {
     if (state::releasable(next)) {
         release(n);
     } else if ((next & ~s & state::queued) != 0) {
-        enqueue(n, never_tick);
+        enqueue_dead(n);
     }
 }
 
@@ -308,6 +327,17 @@ inline void timer_core::await_run(node& n, word generation) noexcept {
         const word now = n.word.load(std::memory_order_acquire);
         return state::generation(now) != generation || state::phase(now) != state::running;
     });
+}
+
+inline void timer_core::await_pass() noexcept {
+    std::unique_lock lock(wait_mutex_);
+    run_over_.wait(lock, [this] { return !in_pass_.load(std::memory_order_seq_cst); });
+}
+
+inline void timer_core::announce_end() noexcept {
+    // Whoever waits has either not looked yet, or is asleep.
+    { const std::lock_guard lock(wait_mutex_); }
+    run_over_.notify_all();
 }
 
 // ---- reschedule ---------------------------------------------------------------------------------------------------
@@ -364,10 +394,15 @@ inline bool timer_core::reschedule(node& n, word generation, nanos when, nanos d
                 (s & state::placed) != 0 && n.will_be_seen_by(tick, cursor_.load(std::memory_order_relaxed));
             if (!seen) next |= state::queued;
         }
-    } while (!n.word.compare_exchange_weak(s, next, std::memory_order_acq_rel, std::memory_order_acquire));
+    } while (!n.word.compare_exchange_weak(s, next, std::memory_order_seq_cst, std::memory_order_acquire));
 
     if ((next & ~s & state::queued) != 0) {
-        enqueue(n, tick);
+        // Stopped: stop() ends what is pending and empties the wheel without our help.
+        if (!enqueue(n)) drop(n, state::queued);
+        return true;
+    }
+    if ((next & (state::queued | state::moved)) == state::queued) {
+        wake_if_asleep_at(tick);  // in the queue already, but perhaps as one that could wait. See enqueue.
         return true;
     }
     // The consumer may have put it under another tick between the look and the step. See node::stay.
@@ -376,7 +411,7 @@ inline bool timer_core::reschedule(node& n, word generation, nanos when, nanos d
            (s & (state::placed | state::queued)) == state::placed &&
            !n.will_be_seen_by(tick, cursor_.load(std::memory_order_relaxed))) {
         if (n.word.compare_exchange_weak(s, s | state::queued, std::memory_order_acq_rel, std::memory_order_acquire)) {
-            enqueue(n, tick);
+            if (!enqueue(n)) drop(n, state::queued);
             break;
         }
     }
@@ -392,9 +427,8 @@ inline bool timer_core::is_live(const node& n, word generation) noexcept {
 inline bool timer_core::is_pending(const node& n, word generation) noexcept {
     const word s = n.word.load(std::memory_order_acquire);
     if (!can_move(s, generation)) return false;
-    if (state::phase(s) == state::pending || n.repeat.period != 0) return true;
-    // It paces itself, and runs: pending if it has chosen its next run.
-    return (s & state::moved) != 0;
+    // While it runs, a series is pending; a timer that paces itself only if it has chosen its next run.
+    return state::phase(s) == state::pending || (s & state::self_paced) == 0 || (s & state::moved) != 0;
 }
 
 inline nanos timer_core::remaining(const node& n, word generation) noexcept {

@@ -2,6 +2,7 @@
 #define SANDGLASS_DETAIL_CORE_CONSUMER_HPP
 
 #include <algorithm>
+#include <thread>
 
 #include <sandglass/detail/timer_core.hpp>
 
@@ -26,6 +27,9 @@ inline void timer_core::drain() noexcept {
     if (released.first != nullptr) pool_.give(released);
     publish_figures();
 }
+
+// For a timer that was taken out and is not to be handed over after all, since the queue is stopped.
+inline void timer_core::decline(node& n) noexcept { drop(n, state::handed); }
 
 // Compares what is wanted of a node from the queue with where it is, and makes it so.
 inline void timer_core::look_at(node& n, node_pool::chain& released) noexcept {
@@ -111,7 +115,9 @@ inline void timer_core::end_pass() noexcept {
         const std::lock_guard wheel(wheel_mutex_);
         pass_target_ = awake;
     }
-    in_pass_.store(false, std::memory_order_release);
+    // Pairs with stop(), which closes the queue before it looks at the mark: one of the two sees the other.
+    in_pass_.store(false, std::memory_order_seq_cst);
+    if (pending_.closed()) announce_end();
 }
 
 inline tick_t timer_core::prepare_sleep() noexcept {
@@ -142,6 +148,7 @@ void timer_core::stop(bool wait, Claim&& claim) {
         }
     }
     wake_if_asleep_at(awake + 1);
+    if (wait && !runs_here()) await_pass();
 
     // Everything that was accepted is in memory that the pool knows: in the queue or the wheel until now, in the
     // executor's hands, or running. A node that becomes pending after it was passed here is ended by its runner.
@@ -153,6 +160,9 @@ void timer_core::stop(bool wait, Claim&& claim) {
                 s = n.word.load(std::memory_order_acquire);
             } else if (state::phase(s) != state::pending) {
                 return;
+            } else if ((s & state::moving) != 0) {  // for a few instructions; the visitor reads what is being written
+                std::this_thread::yield();
+                s = n.word.load(std::memory_order_seq_cst);
             } else if (n.word.compare_exchange_weak(s, state::with_phase(s, state::dead) | state::closing,
                                                     std::memory_order_acq_rel, std::memory_order_acquire)) {
                 counters_.add(&counter_line::discarded, 1);

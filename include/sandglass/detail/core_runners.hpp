@@ -11,19 +11,6 @@
 
 namespace sandglass::detail {
 
-class run_scope {
-  public:
-    run_scope(const timer_core& core, const node& n) noexcept : frame_{&core, &n, innermost_run} {
-        innermost_run = &frame_;
-    }
-    ~run_scope() { innermost_run = frame_.outer; }
-    run_scope(const run_scope&) = delete;
-    run_scope& operator=(const run_scope&) = delete;
-
-  private:
-    run_frame frame_;
-};
-
 // From handed to running, if the timer is still to run on account of this expiry: this is where every race about a run
 // is decided. Otherwise lets go of the node. A repeating timer is claimed together with the lock of its timing.
 inline bool timer_core::begin_run(node& n, word& s) noexcept {
@@ -37,8 +24,13 @@ inline bool timer_core::begin_run(node& n, word& s) noexcept {
             // Moved after it expired. Whoever is still moving it will queue it; otherwise that is up to us.
             const word queue = (s & state::moving) != 0 ? 0 : state::queued;
             const word next = (s & ~(state::handed | state::moved)) | queue;
-            if (!n.word.compare_exchange_weak(s, next, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
-            if ((next & ~s & state::queued) != 0) enqueue(n, n.tick());
+            if (!n.word.compare_exchange_weak(s, next, std::memory_order_seq_cst, std::memory_order_acquire)) continue;
+            if ((next & ~s & state::queued) != 0) {
+                // Stopped: it is pending, so stop() has yet to come by.
+                if (!enqueue(n)) drop(n, state::queued);
+            } else if ((s & state::moving) == 0) {
+                wake_if_asleep_at(n.tick());  // in the queue already. See enqueue.
+            }
             return false;
         }
         word next = state::with_phase(s, state::running) & ~state::handed;
@@ -82,7 +74,7 @@ inline timer_core::occasion timer_core::begin_repetition(node& n, nanos now) noe
 inline void timer_core::run(node& n) noexcept {
     word s = 0;
     if (!begin_run(n, s)) return;
-    const run_scope scope(*this, n);
+    const run_scope scope(*this, &n);
     core_host& host = *host_.load(std::memory_order_relaxed);  // outlives what is running
     const nanos now = host.now_rounded_down();
     occasion present{};
@@ -102,9 +94,10 @@ inline void timer_core::run(node& n) noexcept {
         body.invoke(context);
     } catch (...) {
         counters_.add(&counter_line::failed, 1);
-        host.callback_failed(n, state::generation(s), std::current_exception(), body.name());
+        host.callback_failed(n, state::generation(s), std::current_exception(), body.name(), scope.given_up());
     }
-    if (host.times_callbacks() && host.callback_was_slow(n, state::generation(s), now, body.name())) {
+    if (host.times_callbacks() && !scope.given_up() &&
+        host.callback_was_slow(n, state::generation(s), now, body.name())) {
         counters_.add(&counter_line::slow, 1);
     }
     if ((s & state::repeats) == 0 || !end_repetition(n, host)) end_run(n);
@@ -114,7 +107,7 @@ inline void timer_core::refuse(node& n, std::exception_ptr error) noexcept {
     word s = 0;
     if (!begin_run(n, s)) return;
     // Counts as a run that is over at once: stop() waits for the report, so the host is there for it.
-    const run_scope scope(*this, n);
+    const run_scope scope(*this, &n);
     core_host& host = *host_.load(std::memory_order_relaxed);
     if ((s & state::repeats) != 0) {
         static_cast<void>(begin_repetition(n, host.now_rounded_down()));
@@ -150,17 +143,13 @@ inline bool timer_core::end_repetition(node& n, core_host& host) noexcept {
             s = n.word.fetch_xor(flip, std::memory_order_acq_rel) ^ flip;
             continue;
         }
-        const tick_t due = n.tick();
         const word next = (state::with_phase(s, state::pending) & ~state::moved) | state::queued;
         if (!n.word.compare_exchange_weak(s, next, std::memory_order_seq_cst, std::memory_order_acquire)) continue;
-        const bool pushed_before = (s & state::queued) != 0;
-        const pending_queue::pushed pushed = pushed_before ? pending_queue::pushed::queued : pending_.push(n);
-        if (pushed == pending_queue::pushed::closed) {
-            discard_after_run(n, state::generation(s), state::queued);
-        } else if (!pushed_before) {
-            after_push(pushed, due);
-        } else if (pending_.closed()) {
-            discard_after_run(n, state::generation(s), 0);
+        if ((s & state::queued) == 0) {
+            if (!enqueue(n)) discard_after_run(n, state::generation(s), state::queued);
+        } else {
+            wake_if_asleep_at(n.tick());  // in the queue already. See enqueue.
+            if (pending_.closed()) discard_after_run(n, state::generation(s), 0);
         }
         if ((s & state::awaited) != 0) announce_end();
         return true;
@@ -190,12 +179,6 @@ inline void timer_core::end_run(node& n) noexcept {
     const word s = n.word.fetch_xor(flip, std::memory_order_acq_rel) ^ flip;
     if (state::releasable(s)) release(n);
     if ((s & state::awaited) != 0) announce_end();
-}
-
-inline void timer_core::announce_end() noexcept {
-    // Whoever waits has either not looked at the word yet, or is asleep.
-    { const std::lock_guard lock(wait_mutex_); }
-    run_over_.notify_all();
 }
 
 }  // namespace sandglass::detail

@@ -11,7 +11,7 @@
 
 namespace sandglass::detail {
 
-// What the threads of one stripe have counted. All relaxed: a sum is exact when nobody is in a call.
+// What the threads of one stripe have counted. A sum is exact when nobody is in a call.
 struct alignas(2 * cache_line) counter_line {
     using value = std::atomic<std::uint64_t>;
     value rearmed{0};    // further runs of a series, and possible ones of a timer that paces itself
@@ -38,22 +38,20 @@ struct counter_sums {
     std::uint64_t missed = 0;
     std::uint64_t nodes = 0;  // timers whose node is not back in the pool
 
+    [[nodiscard]] std::uint64_t over() const noexcept { return fired + cancelled + discarded + rejected; }
     // Never "negative", though the sums were not taken at one moment.
-    [[nodiscard]] std::uint64_t pending() const noexcept {
-        const std::uint64_t over = fired + cancelled + discarded + rejected;
-        return scheduled > over ? scheduled - over : 0;
-    }
+    [[nodiscard]] std::uint64_t pending() const noexcept { return scheduled > over() ? scheduled - over() : 0; }
 };
 
 // Threads: any. Cost: adding is one locked instruction on a line that only this thread's stripe writes.
 class counters {
   public:
     void add(counter_line::value counter_line::* what, std::uint64_t more) noexcept {
-        (lines_[this_thread_number() % lines_.size()].*what).fetch_add(more, std::memory_order_relaxed);
+        (lines_[this_thread_number() % lines_.size()].*what).fetch_add(more, std::memory_order_release);
     }
     [[nodiscard]] std::uint64_t sum(counter_line::value counter_line::* what) const noexcept {
         std::uint64_t total = 0;
-        for (const counter_line& line : lines_) total += (line.*what).load(std::memory_order_relaxed);
+        for (const counter_line& line : lines_) total += (line.*what).load(std::memory_order_acquire);
         return total;
     }
 

@@ -49,7 +49,9 @@ inline constexpr word awaited = 1U << 9;   // somebody sleeps until the run is o
 inline constexpr word repeats = 1U << 10;  // a series or a callable that may re-arm itself: has an extension
 inline constexpr word trivial = 1U << 11;  // nothing to destroy: cancelling is one step
 
-inline constexpr unsigned generation_shift = 12;
+inline constexpr word self_paced = 1U << 12;  // of these: runs again only if it chooses to
+
+inline constexpr unsigned generation_shift = 13;
 
 [[nodiscard]] constexpr word phase(word s) noexcept { return s & phase_mask; }
 [[nodiscard]] constexpr word with_phase(word s, word phase) noexcept { return (s & ~phase_mask) | phase; }

@@ -13,6 +13,7 @@
 
 #include <sandglass/detail/config.hpp>
 #include <sandglass/detail/node.hpp>
+#include <sandglass/detail/spin_lock.hpp>
 
 namespace sandglass::detail {
 
@@ -32,10 +33,11 @@ inline constexpr std::uint32_t chunk_nodes = chunk_bytes / sizeof(node);
 
 struct alignas(cache_line) chunk_header {
     timer_core* core;
-    std::uint32_t first_index;           // of the header's own place
-    std::atomic<std::uint32_t> used{1};  // places that hold a node by now, the header's counted
+    std::uint32_t first_index;                   // of the header's own place
+    std::uint32_t batches_given_out = 0;         // guarded by the depot's lock
+    std::atomic<std::uint64_t> batches_made{0};  // one bit for each 64 places that hold nodes by now
 };
-static_assert(sizeof(chunk_header) <= sizeof(node));
+static_assert(sizeof(chunk_header) <= sizeof(node) && chunk_nodes == 64 * 64);
 
 [[nodiscard]] inline chunk_header& chunk_of(const node& n) noexcept {
     return *reinterpret_cast<chunk_header*>(reinterpret_cast<std::uintptr_t>(&n) & ~(chunk_bytes - 1));
@@ -77,7 +79,7 @@ class node_pool {
         }
     };
 
-    // Cost: an exchange on the thread's own line; once in 64 calls the depot's mutex; an allocation when the number of
+    // Cost: an exchange on the thread's own line; once in 64 calls the depot's lock; an allocation when the number of
     // live timers is higher than ever. Errors: std::bad_alloc, and nothing has changed.
     [[nodiscard]] node& take() {
         const stripe_lock mine(stripes_);
@@ -134,14 +136,17 @@ class node_pool {
         const std::uint32_t chunks = chunks_.load(std::memory_order_acquire);
         for (std::uint32_t c = 0; c < chunks; ++c) {
             chunk_header* const chunk = directory_at(c).load(std::memory_order_acquire);
-            const std::uint32_t used = chunk->used.load(std::memory_order_acquire);
-            for (std::uint32_t i = 1; i < used; ++i) visit(reinterpret_cast<node*>(chunk)[i]);
+            const std::uint64_t made = chunk->batches_made.load(std::memory_order_acquire);
+            for (std::uint32_t b = 0; b < chunk_nodes / batch; ++b) {
+                if ((made >> b & 1U) == 0) continue;
+                for (std::uint32_t i = first_of(b); i < (b + 1) * batch; ++i) visit(reinterpret_cast<node*>(chunk)[i]);
+            }
         }
     }
 
   private:
     struct alignas(2 * cache_line) stripe {
-        std::atomic<bool> busy{false};  // a lock: exchange acquires, store releases; held for a few instructions
+        spin_lock lock;
         chain free;
         std::atomic<std::uint64_t> taken{0};  // written under the lock
         std::atomic<std::uint64_t> returned{0};
@@ -154,11 +159,11 @@ class node_pool {
         explicit stripe_lock(stripe_array& stripes) noexcept {
             for (unsigned i = this_thread_number();; ++i) {
                 stripe_ = &stripes[i % stripes.size()];
-                if (!stripe_->busy.exchange(true, std::memory_order_acquire)) return;
+                if (stripe_->lock.try_lock()) return;
                 if (i % stripes.size() == 0) std::this_thread::yield();
             }
         }
-        ~stripe_lock() { stripe_->busy.store(false, std::memory_order_release); }
+        ~stripe_lock() { stripe_->lock.unlock(); }
         stripe_lock(const stripe_lock&) = delete;
         stripe_lock& operator=(const stripe_lock&) = delete;
         stripe* operator->() const noexcept { return stripe_; }
@@ -171,24 +176,43 @@ class node_pool {
         counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_release);
     }
 
+    // The place of the header is no node.
+    static constexpr std::uint32_t first_of(std::uint32_t b) noexcept { return b == 0 ? 1 : b * batch; }
+
     void refill(chain& free) {
-        const std::lock_guard depot(depot_);
-        if (full_batches_ != nullptr) {
-            free.first = static_cast<node*>(full_batches_);
-            free.count = batch;
-            full_batches_ = full_batches_->prev;
-            return;
+        for (;;) {
+            chunk_header* fresh = nullptr;
+            std::uint32_t number = 0;
+            {
+                const std::lock_guard depot(depot_);
+                if (full_batches_ != nullptr) {
+                    free.first = static_cast<node*>(full_batches_);
+                    free.count = batch;
+                    full_batches_ = full_batches_->prev;
+                    return;
+                }
+                if (current_ != nullptr && current_->batches_given_out < chunk_nodes / batch) {
+                    fresh = current_;
+                    number = fresh->batches_given_out++;
+                }
+            }
+            if (fresh != nullptr) {  // outside the lock, since the first touch of a page is slow
+                for (std::uint32_t i = (number + 1) * batch; i-- > first_of(number);) {
+                    free.push(*::new (static_cast<void*>(reinterpret_cast<node*>(fresh) + i)) node);
+                }
+                fresh->batches_made.fetch_or(std::uint64_t{1} << number, std::memory_order_release);
+                return;
+            }
+            add_chunk();
         }
-        if (current_ == nullptr || current_->used.load(std::memory_order_relaxed) == chunk_nodes) add_chunk();
-        const std::uint32_t used = current_->used.load(std::memory_order_relaxed);
-        const std::uint32_t end = (std::min)(used + batch, chunk_nodes);
-        for (std::uint32_t i = end; i-- > used;) {
-            free.push(*::new (static_cast<void*>(reinterpret_cast<node*>(current_) + i)) node);
-        }
-        current_->used.store(end, std::memory_order_release);
     }
 
     void add_chunk() {
+        const std::lock_guard growing(growth_);
+        {
+            const std::lock_guard depot(depot_);
+            if (current_ != nullptr && current_->batches_given_out < chunk_nodes / batch) return;  // somebody else did
+        }
         const std::uint32_t number = chunks_.load(std::memory_order_relaxed);
         if (number == max_chunks) throw std::bad_alloc();
         const unsigned segment = segment_of(number);
@@ -197,9 +221,11 @@ class node_pool {
                                       std::memory_order_release);
         }
         void* const memory = ::operator new(chunk_bytes, std::align_val_t{chunk_bytes});
-        current_ = ::new (memory) chunk_header{&core_, number * chunk_nodes};
-        directory_at(number).store(current_, std::memory_order_release);
+        auto* const chunk = ::new (memory) chunk_header{&core_, number * chunk_nodes};
+        directory_at(number).store(chunk, std::memory_order_release);
         chunks_.store(number + 1, std::memory_order_release);
+        const std::lock_guard depot(depot_);
+        current_ = chunk;
     }
 
     // The directory is an array of arrays that double in length, so that it grows without moving.
@@ -214,7 +240,8 @@ class node_pool {
 
     timer_core& core_;
     stripe_array stripes_{};
-    std::mutex depot_;
+    std::mutex growth_;  // taken before depot_
+    spin_lock depot_;
     list_hook* full_batches_ = nullptr;
     chunk_header* current_ = nullptr;
     std::atomic<std::uint32_t> chunks_{0};

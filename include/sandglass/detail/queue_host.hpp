@@ -35,6 +35,13 @@ class hooks {
         }
     }
 
+    static void print_if_possible(const timer_error& error) noexcept {
+        try {
+            print(error);
+        } catch (...) {  // nowhere to tell it
+        }
+    }
+
     // Whether `took` is more than allowed; tells on_slow if so.
     bool slow_callback(nanos took, timer_handle timer, std::string_view name) const noexcept {
         if (took <= slow_callback_) return false;
@@ -137,20 +144,30 @@ class queue_host final : public core_host {
     std::size_t poll() {
         const nanos began = now<rounding::down>();
         if (!core_.begin_pass(core_.scale().at_or_before(began))) return 0;
-        timer_core::batch due;
         std::size_t total = 0;
-        for (bool more = true; more;) {
-            const std::size_t count = core_.take_due(due, more);
-            for (std::size_t i = 0; i < count; ++i) hand_over_to_executor(*due[i]);
-            total += count;
+        {
+            const run_scope scope(core_);
+            timer_core::batch due;
+            for (bool more = true; more;) {
+                const std::size_t count = core_.take_due(due, more);
+                for (std::size_t i = 0; i < count; ++i) {
+                    if (core_.stopped()) {
+                        // Executor, clock and hooks may be gone: stop() returns to a callback without waiting.
+                        core_.decline(*due[i]);
+                    } else {
+                        hand_over_to_executor(*due[i]);
+                        ++total;
+                    }
+                }
+            }
+            if (total != 0 && !core_.stopped()) {
+                const nanos took = subtract_saturating(now<rounding::down>(), began);
+                core_.figures().last_tick.store(took, std::memory_order_relaxed);
+                counters::raise(core_.figures().longest_tick, took);
+                hooks_.tick_took(took);
+            }
         }
         core_.end_pass();
-        if (total != 0) {
-            const nanos took = subtract_saturating(now<rounding::down>(), began);
-            core_.figures().last_tick.store(took, std::memory_order_relaxed);
-            counters::raise(core_.figures().longest_tick, took);
-            hooks_.tick_took(took);
-        }
         return total;
     }
 
@@ -175,8 +192,11 @@ class queue_host final : public core_host {
         }
     }
 
-    void callback_failed(node& n, word generation, std::exception_ptr error, std::string_view name) noexcept override {
-        hooks_.error({error_kind::callback_failed, std::move(error), handle_access::make(n, generation), name});
+    void callback_failed(node& n, word generation, std::exception_ptr error, std::string_view name,
+                         bool given_up) noexcept override {
+        const timer_error what{error_kind::callback_failed, std::move(error), handle_access::make(n, generation), name};
+        if (given_up) return hooks::print_if_possible(what);
+        hooks_.error(what);
     }
     void rejected(node& n, word generation, std::exception_ptr error, std::string_view name) noexcept override {
         hooks_.error({error_kind::rejected, std::move(error), handle_access::make(n, generation), name});

@@ -32,8 +32,9 @@ class core_host {
     [[nodiscard]] virtual nanos now_rounded_down() noexcept = 0;
     [[nodiscard]] virtual nanos now_rounded_up() noexcept = 0;
     virtual void wake() noexcept = 0;
-    virtual void callback_failed(node& n, word generation, std::exception_ptr error,
-                                 std::string_view name) noexcept = 0;
+    // `given_up`: the owner has gone during the run.
+    virtual void callback_failed(node& n, word generation, std::exception_ptr error, std::string_view name,
+                                 bool given_up) noexcept = 0;
     virtual void rejected(node& n, word generation, std::exception_ptr error, std::string_view name) noexcept = 0;
     // Whether the callback that began at `began` has been slow; asked only if the host times callbacks.
     virtual bool callback_was_slow(node& n, word generation, nanos began, std::string_view name) noexcept = 0;
@@ -58,14 +59,31 @@ struct series_timing {
     nanos delay = 0;
 };
 
-// Runs that are in progress on this thread, innermost first.
+// What this thread is in the midst of, innermost first: a run of a timer, or a pass (without a timer).
 struct run_frame {
-    const void* core;
+    const timer_core* core;
     const node* timer;
     run_frame* outer;
-    std::shared_ptr<void> keep{};  // the host, if it was given up by its owner during this run
+    std::shared_ptr<void> keep{};  // the host, if its owner gave it up during this run
 };
 inline constinit thread_local run_frame* innermost_run = nullptr;
+
+class run_scope {
+  public:
+    explicit run_scope(const timer_core& core, const node* timer = nullptr) noexcept
+        : frame_{&core, timer, innermost_run} {
+        innermost_run = &frame_;
+    }
+    ~run_scope() { innermost_run = frame_.outer; }
+    run_scope(const run_scope&) = delete;
+    run_scope& operator=(const run_scope&) = delete;
+
+    // The owner of the timer is gone, and perhaps all that it was made of.
+    [[nodiscard]] bool given_up() const noexcept { return frame_.keep != nullptr; }
+
+  private:
+    run_frame frame_;
+};
 
 // Everything about timers that does not depend on the executor's and the clock's type: nodes, pending queue, wheel, the
 // protocol between them, counters. Like its nodes, a core lives for ever: a handle that is used while, or after, its
@@ -115,6 +133,7 @@ class timer_core {
     bool begin_pass(tick_t target) noexcept;
     // Takes up to `batch_size` timers that are due out of the wheel, marked as handed. `more`: the pass is not over.
     std::size_t take_due(batch& due, bool& more) noexcept;
+    void decline(node& n) noexcept;
     void end_pass() noexcept;
 
     // Looks at the pending queue, and answers the tick until which nothing will be due, as far as is known now; a tick
@@ -139,7 +158,7 @@ class timer_core {
     // The executor did not want it.
     void refuse(node& n, std::exception_ptr error) noexcept;
 
-    // Whether this thread is in a callback of this core.
+    // Whether this thread is in a callback of this core, or in a pass.
     [[nodiscard]] bool runs_here() const noexcept {
         for (const run_frame* f = innermost_run; f != nullptr; f = f->outer) {
             if (f->core == this) return true;
@@ -178,11 +197,13 @@ class timer_core {
     class draft;
     static registry& all_cores();
     void start(const core_settings& settings, core_host& host);
+    [[nodiscard]] bool is_quiet() const noexcept;
 
     [[nodiscard]] bool reserve() noexcept;
     void unreserve() noexcept;
 
-    void enqueue(node& n, tick_t due) noexcept;
+    bool enqueue(node& n) noexcept;
+    void enqueue_dead(node& n) noexcept;
     [[nodiscard]] static bool can_move(word s, word generation) noexcept;
     void after_push(pending_queue::pushed pushed, tick_t due) noexcept;
     void wake_if_asleep_at(tick_t due) noexcept;
@@ -204,6 +225,7 @@ class timer_core {
     void discard_after_run(node& n, word generation, word mine) noexcept;
     void end_run(node& n) noexcept;
     void await_run(node& n, word generation) noexcept;
+    void await_pass() noexcept;
     void announce_end() noexcept;
 
     void drop(node& n, word holders) noexcept;
