@@ -230,11 +230,16 @@ inline void timer_core::after_push(pending_queue::pushed pushed, tick_t due) noe
     // The push comes before the read of the sleep, both sequentially consistent; prepare_sleep writes the sleep before
     // it reads the queue. So one of the two sees the other, and no timer is slept through.
     wake_if_asleep_at(due);
-    // Who completes a batch puts it where it belongs, while it is still in this core's cache, if the wheel is free.
-    if (pushed == pending_queue::pushed::batch_complete && wheel_mutex_.try_lock()) {
-        const std::lock_guard wheel(wheel_mutex_, std::adopt_lock);
-        drain();
+    if (pushed == pending_queue::pushed::queued) return;
+    // Who completes a batch handles one, and a second one, so that a backlog shrinks, while they are still in this
+    // core's cache. He waits for the wheel, for some microseconds, only if callers have outrun the consumer by far.
+    if (pushed == pending_queue::pushed::batch_complete) {
+        if (!wheel_mutex_.try_lock()) return;
+    } else {
+        wheel_mutex_.lock();
     }
+    const std::lock_guard wheel(wheel_mutex_, std::adopt_lock);
+    drain(2 * pending_queue::batch);
 }
 
 // For a pending node whose `queued` bit the caller has just set; false if stopped, with the bit still set.
@@ -401,10 +406,12 @@ inline bool timer_core::reschedule(node& n, word generation, nanos when, nanos d
         if (!enqueue(n)) drop(n, state::queued);
         return true;
     }
-    if ((next & (state::queued | state::moved)) == state::queued) {
-        wake_if_asleep_at(tick);  // in the queue already, but perhaps as one that could wait. See enqueue.
-        return true;
-    }
+    if ((next & state::moved) != 0) return true;  // handed or running: the runner queues it
+    // In the queue already, but perhaps as one that could wait (see enqueue); or in the wheel, put there under the new
+    // tick by a caller who drained the queue, while the consumer slept. As a rule it was pushed back, and this is one
+    // comparison.
+    wake_if_asleep_at(tick);
+    if ((next & state::queued) != 0) return true;
     // The consumer may have put it under another tick between the look and the step. See node::stay.
     s = next;
     while (state::generation(s) == generation && state::phase(s) == state::pending &&

@@ -10,10 +10,11 @@
 
 namespace sandglass::detail {
 
-inline void timer_core::drain() noexcept {
+inline void timer_core::drain(std::uint32_t limit) noexcept {
     if (pending_.empty()) return;  // or stopped; the wheel may be gone then
     node_pool::chain released;
-    pending_.take_all(
+    pending_.drain(
+        limit,
         [this](node& n) {
             const word s = n.word.load(std::memory_order_relaxed);
             if ((s & state::placed) != 0) {
@@ -76,7 +77,7 @@ inline bool timer_core::begin_pass(tick_t target) noexcept {
     const std::lock_guard wheel(wheel_mutex_);
     if (!pending_.closed()) {
         // Before the pass: what has been due for a while still comes in order.
-        drain();
+        drain(pending_queue::all);
         pass_target_ = target;
         cursor_.store((std::max)(target, wheel_->now()), std::memory_order_relaxed);
     }
@@ -125,7 +126,7 @@ inline tick_t timer_core::prepare_sleep() noexcept {
     const std::lock_guard wheel(wheel_mutex_);
     if (pending_.closed()) return never_tick;
     for (int tries = 0; tries < patience; ++tries) {
-        drain();
+        drain(pending_queue::all);
         const tick_t next = wheel_->next_expiry();
         // Written before the queue is looked at once more. See after_push.
         sleeps_until_.store(next, std::memory_order_seq_cst);
@@ -148,7 +149,6 @@ void timer_core::stop(bool wait, Claim&& claim) {
         }
     }
     wake_if_asleep_at(awake + 1);
-    if (wait && !runs_here()) await_pass();
 
     // Everything that was accepted is in memory that the pool knows: in the queue or the wheel until now, in the
     // executor's hands, or running. A node that becomes pending after it was passed here is ended by its runner.
@@ -172,6 +172,7 @@ void timer_core::stop(bool wait, Claim&& claim) {
             }
         }
     });
+    if (wait && !runs_here()) await_pass();
 }
 
 }  // namespace sandglass::detail

@@ -11,12 +11,18 @@ namespace sandglass::detail {
 // Everything that the consumer must look at: new timers, cancelled ones, ones pulled forward. An intrusive stack that
 // is taken as a whole (R. K. Treiber, "Systems Programming: Coping with Parallelism", 1986) and turned round, so it
 // comes out in the order in which it went in. There is no pop of a single node, hence no ABA: a push only needs the head
-// to be what it was, not that nothing happened meanwhile.
+// to be what it was, not that nothing happened meanwhile. What was taken but not yet handled is the backlog.
 //
-// Threads: push by any; take_all and close by who holds the wheel.
+// Threads: push by any; drain and close by who holds the wheel.
 class pending_queue {
   public:
-    enum class pushed { queued, batch_complete, closed };
+    // What the pusher is to do: nothing; handle a batch, if the wheel is free; do so even if he must wait for it.
+    enum class pushed { queued, batch_complete, overfull, closed };
+
+    static constexpr std::uint32_t batch = 64;
+    // Nodes beyond which callers wait for the consumer rather than outrun it. Memory stays bounded by that.
+    static constexpr std::uint32_t overfull_at = 32 * batch;
+    static constexpr std::uint32_t all = static_cast<std::uint32_t>(-1);
 
     explicit pending_queue(const node_pool& nodes) noexcept : nodes_(nodes) {}
 
@@ -29,56 +35,75 @@ class pending_queue {
             if (old == closed_mark) return pushed::closed;
             n.next_queued.store(static_cast<std::uint32_t>(old), std::memory_order_relaxed);
             next = ((old >> 32) + 1) << 32 | index;
-            // Release: the consumer sees the node as it is. Sequentially consistent: see timer_core::enqueue.
+            // Release: the consumer sees the node as it is. Sequentially consistent: see timer_core::after_push.
         } while (!head_.compare_exchange_weak(old, next, std::memory_order_seq_cst, std::memory_order_relaxed));
-        return (next >> 32) % node_pool::batch == 0 ? pushed::batch_complete : pushed::queued;
+        const std::uint64_t count = next >> 32;
+        if (count % batch != 0) return pushed::queued;
+        return count + backlog_size_.load(std::memory_order_relaxed) < overfull_at ? pushed::batch_complete
+                                                                                   : pushed::overfull;
     }
 
-    // Takes all, and calls `handle(node)` for each in the order of the pushes. `handle` may touch the node as it
-    // likes. `prepare(node)` is called some nodes ahead, for prefetching.
+    // Hands up to `limit` nodes to `handle(node)`, in the order of the pushes; with `all`, at least those that were
+    // pushed before. `handle` may touch the node as it likes. `prepare(node)` is called some nodes ahead, to prefetch.
     template <class Prepare, class Handle>
-    void take_all(Prepare&& prepare, Handle&& handle) {
-        if (empty()) return;
-        take(head_.exchange(0, std::memory_order_seq_cst), prepare, handle);
+    void drain(std::uint32_t limit, Prepare&& prepare, Handle&& handle) {
+        const std::uint32_t left = handle_backlog(limit, prepare, handle);
+        if (left == 0 || head_.load(std::memory_order_seq_cst) == 0) return;
+        turn_round(head_.exchange(0, std::memory_order_seq_cst));
+        handle_backlog(left, prepare, handle);
     }
 
-    // No push succeeds any more; what had been pushed comes as with take_all.
+    // No push succeeds any more; what had been pushed comes as with drain.
     template <class Handle>
     void close(Handle&& handle) {
+        const auto nothing = [](node&) {};
         const std::uint64_t last = head_.exchange(closed_mark, std::memory_order_seq_cst);
-        if (last != closed_mark) take(last, [](node&) {}, handle);
+        if (last == closed_mark) return;
+        handle_backlog(all, nothing, handle);
+        turn_round(last);
+        handle_backlog(all, nothing, handle);
     }
 
     void reopen() noexcept { head_.store(0, std::memory_order_seq_cst); }
 
     [[nodiscard]] bool closed() const noexcept { return head_.load(std::memory_order_seq_cst) == closed_mark; }
+    // For who holds the wheel.
     [[nodiscard]] bool empty() const noexcept {
         const std::uint64_t head = head_.load(std::memory_order_seq_cst);
-        return head == 0 || head == closed_mark;
+        return backlog_ == 0 && (head == 0 || head == closed_mark);
     }
 
   private:
     static constexpr std::uint64_t closed_mark = ~std::uint64_t{0};
     static constexpr std::uint32_t ahead = 8;
 
-    template <class Prepare, class Handle>
-    void take(std::uint64_t head, Prepare&& prepare, Handle&& handle) {
-        std::uint32_t first = 0;
+    // Makes the stack the backlog, which is empty.
+    void turn_round(std::uint64_t head) noexcept {
         for (auto index = static_cast<std::uint32_t>(head); index != 0;) {
             node& n = nodes_.at(index);
             const std::uint32_t before = n.next_queued.load(std::memory_order_relaxed);
-            n.next_queued.store(first, std::memory_order_relaxed);
-            first = index;
+            n.next_queued.store(backlog_, std::memory_order_relaxed);
+            backlog_ = index;
             index = before;
         }
-        std::uint32_t scout = first;
+        backlog_size_.store(static_cast<std::uint32_t>(head >> 32), std::memory_order_relaxed);
+    }
+
+    // Returns how many more may be handled.
+    template <class Prepare, class Handle>
+    std::uint32_t handle_backlog(std::uint32_t limit, Prepare& prepare, Handle& handle) {
+        std::uint32_t scout = backlog_;
         for (std::uint32_t i = 0; i < ahead && scout != 0; ++i) scout = prepare_one(scout, prepare);
-        while (first != 0) {
+        std::uint32_t handled = 0;
+        while (backlog_ != 0 && handled < limit) {
             if (scout != 0) scout = prepare_one(scout, prepare);
-            node& n = nodes_.at(first);
-            first = n.next_queued.load(std::memory_order_relaxed);
+            node& n = nodes_.at(backlog_);
+            backlog_ = n.next_queued.load(std::memory_order_relaxed);
+            ++handled;
             handle(n);
         }
+        backlog_size_.store(backlog_size_.load(std::memory_order_relaxed) - handled, std::memory_order_relaxed);
+        return limit - handled;
     }
 
     template <class Prepare>
@@ -90,6 +115,8 @@ class pending_queue {
 
     const node_pool& nodes_;
     alignas(cache_line) std::atomic<std::uint64_t> head_{0};  // number of nodes << 32 | index of the last one
+    std::uint32_t backlog_ = 0;                               // index of the first one, linked in order
+    std::atomic<std::uint32_t> backlog_size_{0};
 };
 
 }  // namespace sandglass::detail

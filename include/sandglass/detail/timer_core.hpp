@@ -209,7 +209,7 @@ class timer_core {
     void wake_if_asleep_at(tick_t due) noexcept;
     void wake_host() noexcept;
 
-    void drain() noexcept;
+    void drain(std::uint32_t limit) noexcept;
     void look_at(node& n, node_pool::chain& released) noexcept;
     void insert(node& n, tick_t tick) noexcept;
     void publish_figures() noexcept;
