@@ -26,7 +26,7 @@ class timer_context {
 
     // How long after that it began. Never negative.
     [[nodiscard]] std::chrono::nanoseconds lateness() const noexcept {
-        return std::chrono::nanoseconds(detail::subtract_saturating(began_, scheduled_));
+        return std::chrono::nanoseconds(began_ <= scheduled_ ? 0 : detail::subtract_saturating(began_, scheduled_));
     }
 
     // How many runs of a fixed-rate series should have begun since `scheduled()`, and are made up for by this one.

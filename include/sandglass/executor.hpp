@@ -168,9 +168,10 @@ class thread_pool {
     ~thread_pool() {
         stop();
         for (std::thread& worker : workers_) {
+            if (!worker.joinable()) continue;
             if (worker.get_id() == std::this_thread::get_id()) {
                 worker.detach();
-            } else if (worker.joinable()) {
+            } else {
                 worker.join();
             }
         }
@@ -193,9 +194,7 @@ class thread_pool {
             shared_->stopping = true;
         }
         shared_->available.notify_all();
-        for (const std::thread& worker : workers_) {
-            if (worker.get_id() == std::this_thread::get_id()) return;
-        }
+        if (pool_of_this_worker == shared_.get()) return;
         const std::lock_guard joining(join_mutex_);
         for (std::thread& worker : workers_) {
             if (worker.joinable()) worker.join();
@@ -236,6 +235,7 @@ class thread_pool {
 
         void work() noexcept {
             detail::name_this_thread(options.thread_name);
+            pool_of_this_worker = this;
             std::unique_lock lock(mutex);
             for (;;) {
                 available.wait(lock, [this] { return first != nullptr || stopping; });
@@ -257,6 +257,8 @@ class thread_pool {
         std::size_t queued = 0;
         bool stopping = false;
     };
+
+    static inline constinit thread_local const shared* pool_of_this_worker = nullptr;
 
     const std::shared_ptr<shared> shared_;
     std::mutex join_mutex_;

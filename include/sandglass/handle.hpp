@@ -49,7 +49,7 @@ class timer_handle {
     // Moves the timer to `delay` from now on its clock. `true`: it will run exactly once more, at the new time, however
     // close the old one was; for a series, the following runs keep their distance from it. `false`: too late, see
     // cancel(). Errors: std::invalid_argument for a delay that is not a number. Cost: O(1), no allocation; a deadline
-    // that is pushed back costs no queue operation.
+    // that is pushed back costs no queue operation (if it was less than 2^31 ticks away).
     template <class Rep, class Period>
     bool reschedule_after(std::chrono::duration<Rep, Period> delay) {
         const detail::nanos ns = detail::to_nanos<detail::rounding::up>(delay, "reschedule_after: delay");

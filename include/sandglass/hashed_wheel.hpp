@@ -184,6 +184,7 @@ class hashed_wheel {
     template <class Drop>
     void clear(Drop&& drop) {
         firing_.splice_back(overdue_);
+        firing_.splice_back(never_);
         for (std::size_t i = occupied_.find_from(0); i != detail::slot_bitmap::none; i = occupied_.find_from(i + 1)) {
             firing_.splice_back(slots_[i].entries);
             slots_[i].forget();
@@ -247,6 +248,10 @@ class hashed_wheel {
     void place(Entry& entry, tick_t tick) noexcept {
         if (tick <= now_) {
             overdue_.push_back(entry);
+            return;
+        }
+        if (tick == never_tick) {
+            never_.push_back(entry);
             return;
         }
         const std::size_t index = index_of(tick);
@@ -338,6 +343,7 @@ class hashed_wheel {
     detail::earliest_tree earliest_;
     detail::intrusive_list overdue_;  // placed under a tick that had passed: for the next pass
     detail::intrusive_list firing_;   // to fire in the pass that is under way
+    detail::intrusive_list never_;    // in no slot: no pass needs to look at them
     tick_t now_;
     tick_t next_ = never_tick;  // lower bound of the tick of everything in the slots
     std::size_t size_ = 0;

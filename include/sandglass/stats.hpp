@@ -12,16 +12,18 @@ namespace sandglass {
 //
 // exactly. Every arming counts as scheduled: a series once for each of its runs.
 struct timer_stats {
-    std::uint64_t pending = 0;      // armed, and neither called nor ended yet
-    std::uint64_t scheduled = 0;    // armings
-    std::uint64_t fired = 0;        // callables called
-    std::uint64_t cancelled = 0;    // cancel() returned true
-    std::uint64_t rejected = 0;     // refused by the executor
-    std::uint64_t discarded = 0;    // left over at stop(), handed to a visitor or not
-    std::uint64_t failed = 0;       // of the fired ones: threw
-    std::uint64_t slow = 0;         // of the fired ones: longer than wheel_options::slow_callback
-    std::uint64_t missed = 0;       // runs of fixed-rate series that another run made up for
-    std::uint64_t unreclaimed = 0;  // no longer pending, but their memory is not back yet (running ones included)
+    std::uint64_t pending = 0;    // armed, and neither called nor ended yet
+    std::uint64_t scheduled = 0;  // armings
+    std::uint64_t fired = 0;      // callables called
+    std::uint64_t cancelled = 0;  // cancel() returned true
+    std::uint64_t rejected = 0;   // refused by the executor
+    std::uint64_t discarded = 0;  // left over at stop(), handed to a visitor or not
+    std::uint64_t failed = 0;     // of the fired ones: threw
+    std::uint64_t slow = 0;       // of the fired ones: longer than wheel_options::slow_callback
+    std::uint64_t missed = 0;     // runs of fixed-rate series that another run made up for
+    // No longer pending, but their memory is not back yet: running ones, and cancelled ones that the thread has not looked
+    // at. A sleeping thread is not woken for those; before they are 64, a caller looks at them.
+    std::uint64_t unreclaimed = 0;
 
     std::uint64_t longest_slot = 0;  // the most entries of a slot of mixed rounds, as the cursor found it
     double mean_slot = 0;            // entries per non-empty slot

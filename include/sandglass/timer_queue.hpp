@@ -115,11 +115,7 @@ class timer_queue {
     // When to call poll() next, if nothing nearer is added; nothing if nothing is pending. May be too early for a timer
     // that was cancelled or pushed back, never too late. From this call to the next poll(), whoever schedules for an
     // earlier time calls the on_earlier hook, once. Call it from the loop's thread.
-    [[nodiscard]] std::optional<time_point> next_deadline() {
-        const tick_t tick = host_->core().prepare_sleep();
-        if (tick == never_tick) return std::nullopt;
-        return detail::to_time_point<time_point, detail::rounding::up>(host_->core().scale().start_of(tick));
-    }
+    [[nodiscard]] std::optional<time_point> next_deadline() { return deadline_of(host_->core().prepare_sleep()); }
 
     // `wake` is called, on the scheduling thread and outside every lock, when a nearer deadline was added after
     // next_deadline(), and by stop(). It should make the loop look again, and not throw. Set it before others schedule.
@@ -138,15 +134,16 @@ class timer_queue {
     template <class Visitor>
         requires std::invocable<Visitor&, leftover_timer&&>
     std::size_t stop(Visitor&& visitor) {
-        detail::timer_core& core = host_->core();
+        const std::shared_ptr<host> alive = host_;  // the visitor may destroy this object
+        detail::timer_core& core = alive->core();
         std::vector<leftover_timer> left;
-        const detail::nanos now = host_->template now<detail::rounding::down>();
+        const detail::nanos now = alive->template now<detail::rounding::down>();
         std::size_t count = 0;
         const auto visit = [&](leftover_timer&& timer) {
             try {
                 visitor(std::move(timer));
             } catch (...) {
-                host_->user_hooks().error({error_kind::hook_failed, std::current_exception(), {}, {}});
+                alive->user_hooks().error({error_kind::hook_failed, std::current_exception(), {}, {}});
             }
         };
         core.stop(!core.runs_here(), [&](detail::node& n) {
@@ -207,6 +204,11 @@ class timer_queue {
     template <class, class>
     friend class basic_wheel_timer;
     using host = detail::queue_host<Executor, Clock>;
+
+    [[nodiscard]] std::optional<time_point> deadline_of(tick_t tick) const {
+        if (tick == never_tick) return std::nullopt;
+        return detail::to_time_point<time_point, detail::rounding::up>(host_->core().scale().start_of(tick));
+    }
 
     struct answer {
         timer_handle handle{};
@@ -288,7 +290,8 @@ class timer_queue {
     }
 
     std::size_t stop_and_discard(bool wait) noexcept {
-        detail::timer_core& core = host_->core();
+        const std::shared_ptr<host> alive = host_;  // captures that are destroyed may own this object
+        detail::timer_core& core = alive->core();
         std::size_t count = 0;
         core.stop(wait, [&](detail::node& n) {
             ++count;

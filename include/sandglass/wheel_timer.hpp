@@ -1,6 +1,7 @@
 #ifndef SANDGLASS_WHEEL_TIMER_HPP
 #define SANDGLASS_WHEEL_TIMER_HPP
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -37,9 +38,13 @@ class sleeper {
             } else if constexpr (std::is_same_v<Clock, std::chrono::steady_clock>) {
                 changed_.wait_until(lock, *when, woken);
             } else {
-                // By steady time. If the clock has not come so far by then, the caller looks again.
+                // By steady time. If the clock has not come so far by then, the caller looks again: at ever longer
+                // intervals if it stands still.
                 const nanos left = to_nanos<rounding::up>(*when - clock_.now());
-                changed_.wait_for(lock, std::chrono::nanoseconds((std::min)(left, nanos{1} << 60)), woken);
+                const nanos pause = (std::min)((std::max)(left, pause_), nanos{1} << 60);
+                const bool woken_up = changed_.wait_for(lock, std::chrono::nanoseconds(pause), woken);
+                const bool too_soon = !woken_up && clock_.now() < *when;
+                pause_ = too_soon ? (std::clamp)(2 * pause, shortest_pause, longest_pause) : 0;
             }
         }
         woken_.store(false);
@@ -57,7 +62,11 @@ class sleeper {
     }
 
   private:
+    static constexpr nanos shortest_pause = 50'000;
+    static constexpr nanos longest_pause = 10'000'000;
+
     Clock& clock_;
+    nanos pause_ = 0;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::atomic<bool> woken_{false};
@@ -68,7 +77,7 @@ class sleeper {
 // A timer with a thread of its own, which turns the wheel and hands what is due to the executor. The thread starts with
 // the first schedule_*; it sleeps until the next deadline, not until the next tick, and not at all to no purpose.
 //
-// Includes all that `timer_queue` does but poll(), next_deadline() and on_earlier(); see there for the contracts.
+// Offers all that `timer_queue` does but poll(); see there for the contracts.
 // Threads: any. Construction and destruction by one; the destructor may be run by a callback.
 template <class Executor = inline_executor, class Clock = std::chrono::steady_clock>
 class basic_wheel_timer {
@@ -120,18 +129,29 @@ class basic_wheel_timer {
 
     // As timer_queue's; also ends the thread. From a callback: returns at once, and the thread ends by itself.
     std::size_t stop() {
-        const std::size_t left = shared_->queue.stop();
-        shared_->join();
+        const auto alive = shared_;  // captures that are destroyed may own this object
+        const std::size_t left = alive->queue.stop();
+        alive->join();
         return left;
     }
     template <class Visitor>
         requires std::invocable<Visitor&, leftover_timer&&>
     std::size_t stop(Visitor&& visitor) {
-        const std::size_t left = shared_->queue.stop(std::forward<Visitor>(visitor));
-        shared_->join();
+        const auto alive = shared_;
+        const std::size_t left = alive->queue.stop(std::forward<Visitor>(visitor));
+        alive->join();
         return left;
     }
     [[nodiscard]] bool stopped() const noexcept { return shared_->queue.stopped(); }
+
+    // What the thread sleeps until, as far as is known: for looking, since the thread needs no help.
+    [[nodiscard]] std::optional<time_point> next_deadline() const {
+        return shared_->queue.deadline_of(shared_->queue.host_->core().next_tick());
+    }
+    // `look` is called as well when a nearer deadline wakes the thread, on the thread that scheduled it.
+    void on_earlier(std::function<void()> look) { shared_->call_when_woken(std::move(look)); }
+
+    [[nodiscard]] detail::unwrapped_t<Clock>& timer_clock() noexcept { return shared_->queue.timer_clock(); }
 
     [[nodiscard]] timer_stats stats() const noexcept { return shared_->queue.stats(); }
     [[nodiscard]] std::size_t approx_pending() const noexcept { return shared_->queue.approx_pending(); }
@@ -146,6 +166,13 @@ class basic_wheel_timer {
               queue(std::move(options), std::move(executor), std::move(clock_object)),
               bed(std::make_shared<detail::sleeper<clock>>(queue.timer_clock())) {
             queue.on_earlier([sleeper = bed] { sleeper->wake(); });
+        }
+
+        void call_when_woken(std::function<void()> look) {
+            queue.on_earlier([sleeper = bed, look = std::move(look)] {
+                sleeper->wake();
+                if (look) look();
+            });
         }
 
         void start(const std::shared_ptr<shared>& self) {

@@ -443,9 +443,10 @@ inline nanos timer_core::remaining(const node& n, word generation) noexcept {
     const tick_t tick = n.wanted.load(std::memory_order_relaxed);
     if (tick == never_tick) return is_pending(n, generation) ? never : 0;
     timer_core& core = of(n);
+    const tick_scale ticks = core.scale();
     const std::optional<nanos> now = core.now_for_handle();
     if (!now.has_value() || !is_pending(n, generation)) return 0;
-    const nanos left = subtract_saturating(core.scale().start_of(tick), *now);
+    const nanos left = subtract_saturating(ticks.start_of(tick), *now);
     return left > 0 ? left : 0;
 }
 

@@ -137,6 +137,13 @@ inline tick_t timer_core::prepare_sleep() noexcept {
     return wheel_->now();
 }
 
+inline tick_t timer_core::next_tick() noexcept {
+    const std::lock_guard wheel(wheel_mutex_);
+    if (pending_.closed()) return never_tick;
+    drain(pending_queue::all);
+    return wheel_->next_expiry();
+}
+
 template <class Claim>
 void timer_core::stop(bool wait, Claim&& claim) {
     {
@@ -151,28 +158,37 @@ void timer_core::stop(bool wait, Claim&& claim) {
     wake_if_asleep_at(awake + 1);
 
     // Everything that was accepted is in memory that the pool knows: in the queue or the wheel until now, in the
-    // executor's hands, or running. A node that becomes pending after it was passed here is ended by its runner.
-    pool_.for_each([&](node& n) {
-        word s = n.word.load(std::memory_order_seq_cst);
-        for (;;) {
-            if (state::phase(s) == state::running && wait && !runs_here(n)) {
-                await_run(n, state::generation(s));
-                s = n.word.load(std::memory_order_acquire);
-            } else if (state::phase(s) != state::pending) {
-                return;
-            } else if ((s & state::moving) != 0) {  // for a few instructions; the visitor reads what is being written
-                std::this_thread::yield();
-                s = n.word.load(std::memory_order_seq_cst);
-            } else if (n.word.compare_exchange_weak(s, state::with_phase(s, state::dead) | state::closing,
-                                                    std::memory_order_acq_rel, std::memory_order_acquire)) {
-                counters_.add(&counter_line::discarded, 1);
-                unreserve();
-                claim(n);
-                return;
-            }
+    // executor's hands, or running. A node that becomes pending after it was passed here is ended by its runner. The
+    // number of nodes in use only falls from here on; a core that was once much fuller need not be searched to its end.
+    std::uint64_t in_use = sums().nodes;
+    if (in_use != 0) {
+        pool_.for_each([&](node& n) {
+            if (state::phase(n.word.load(std::memory_order_seq_cst)) == state::free) return false;
+            if (end_by_stop(n, wait)) claim(n);
+            return --in_use == 0;
+        });
+    }
+    if (wait && !in_pass_here()) await_pass();
+}
+
+// True if the timer was pending, and now belongs to the caller.
+inline bool timer_core::end_by_stop(node& n, bool wait) noexcept {
+    word s = n.word.load(std::memory_order_seq_cst);
+    for (;;) {
+        if (state::phase(s) == state::running && wait && !runs_here(n)) {
+            await_run(n, state::generation(s));
+        } else if (state::phase(s) != state::pending) {
+            return false;
+        } else if ((s & state::moving) != 0) {  // for a few instructions; the visitor reads what is being written
+            std::this_thread::yield();
+        } else if (n.word.compare_exchange_weak(s, state::with_phase(s, state::dead) | state::closing,
+                                                std::memory_order_acq_rel, std::memory_order_acquire)) {
+            counters_.add(&counter_line::discarded, 1);
+            unreserve();
+            return true;
         }
-    });
-    if (wait && !runs_here()) await_pass();
+        s = n.word.load(std::memory_order_seq_cst);
+    }
 }
 
 }  // namespace sandglass::detail

@@ -125,11 +125,11 @@ inline bool timer_core::end_repetition(node& n, core_host& host) noexcept {
     for (;;) {
         if ((s & state::ended) != 0) return false;  // cancelled during the run, and counted there
         const bool chosen = (s & (state::moved | state::moving)) != 0;
+        const bool over = n.repeat.period == 0 && !chosen;
         // A stop() that waits for this run will find the timer pending, and hand it to its visitor.
-        const bool discarded = pending_.closed() && (s & state::awaited) == 0;
-        if (discarded || (n.repeat.period == 0 && !chosen)) {
+        if (over || (pending_.closed() && (s & state::awaited) == 0)) {
             if (!n.word.compare_exchange_weak(s, s | state::ended, std::memory_order_acq_rel)) continue;
-            counters_.add(discarded ? &counter_line::discarded : &counter_line::withdrawn, 1);
+            counters_.add(over ? &counter_line::withdrawn : &counter_line::discarded, 1);
             unreserve();
             return false;
         }

@@ -104,7 +104,7 @@ struct alignas(cache_line) node : list_hook {
     // the later one acquires what was stored before the earlier one.
     void stay(tick_t tick, tick_t cursor) noexcept {
         const std::uint32_t low = place_of(tick, cursor);
-        if (low != 0 && place.load(std::memory_order_relaxed) == low) return;
+        if (place.load(std::memory_order_relaxed) == low) return;  // if unknown: whoever moves it asks for a look
         place.store(low, std::memory_order_relaxed);
         word.fetch_or(0, std::memory_order_acq_rel);
     }

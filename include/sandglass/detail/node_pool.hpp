@@ -130,7 +130,8 @@ class node_pool {
             directory_at(index / chunk_nodes).load(std::memory_order_acquire))[index % chunk_nodes];
     }
 
-    // Calls `visit(node)` for every node that was ever handed out and became known to the caller.
+    // Calls `visit(node)` for every node that was ever handed out and became known to the caller, until one answers
+    // that it was the last of interest.
     template <class Visit>
     void for_each(Visit&& visit) const {
         const std::uint32_t chunks = chunks_.load(std::memory_order_acquire);
@@ -139,7 +140,9 @@ class node_pool {
             const std::uint64_t made = chunk->batches_made.load(std::memory_order_acquire);
             for (std::uint32_t b = 0; b < chunk_nodes / batch; ++b) {
                 if ((made >> b & 1U) == 0) continue;
-                for (std::uint32_t i = first_of(b); i < (b + 1) * batch; ++i) visit(reinterpret_cast<node*>(chunk)[i]);
+                for (std::uint32_t i = first_of(b); i < (b + 1) * batch; ++i) {
+                    if (visit(reinterpret_cast<node*>(chunk)[i])) return;
+                }
             }
         }
     }

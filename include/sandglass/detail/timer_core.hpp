@@ -140,6 +140,8 @@ class timer_core {
     // that has passed if callers are too busy for the question. From then on a caller who schedules for an earlier tick
     // wakes the host.
     [[nodiscard]] tick_t prepare_sleep() noexcept;
+    // The same for onlookers: nobody is going to sleep.
+    [[nodiscard]] tick_t next_tick() noexcept;
     // Whether the consumer has been woken, or has never gone to sleep, since prepare_sleep.
     [[nodiscard]] bool is_awake() const noexcept { return sleeps_until_.load(std::memory_order_seq_cst) == awake; }
 
@@ -162,6 +164,12 @@ class timer_core {
     [[nodiscard]] bool runs_here() const noexcept {
         for (const run_frame* f = innermost_run; f != nullptr; f = f->outer) {
             if (f->core == this) return true;
+        }
+        return false;
+    }
+    [[nodiscard]] bool in_pass_here() const noexcept {
+        for (const run_frame* f = innermost_run; f != nullptr; f = f->outer) {
+            if (f->core == this && f->timer == nullptr) return true;
         }
         return false;
     }
@@ -209,6 +217,7 @@ class timer_core {
     void wake_if_asleep_at(tick_t due) noexcept;
     void wake_host() noexcept;
 
+    bool end_by_stop(node& n, bool wait) noexcept;
     void drain(std::uint32_t limit) noexcept;
     void look_at(node& n, node_pool::chain& released) noexcept;
     void insert(node& n, tick_t tick) noexcept;
