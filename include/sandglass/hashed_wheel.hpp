@@ -95,7 +95,7 @@ class hashed_wheel {
     }
 
     // Moves an entry to a later tick, without touching its neighbours: the wheel notices when the cursor comes to where
-    // the entry stood. Such an entry is behind those that were put on the new tick before the cursor came.
+    // the entry stood. Where it then comes among the other entries of its tick is not specified.
     // Cost: O(1), one store. A tick that is not later moves it at once.
     void postpone(Entry& entry, tick_t tick) noexcept {
         if (tick >= entry.tick()) {

@@ -85,7 +85,10 @@ inline void timer_core::run(node& n) noexcept {
         unreserve();
     }
     counters_.add(&counter_line::fired, 1);
-    counters::raise(counters_.worst_lateness, subtract_saturating(now, present.scheduled));
+    // From the tick, which is what the library can be blamed for.
+    const tick_scale ticks = scale();
+    const nanos due = ticks.start_of(ticks.at_or_after(present.scheduled));
+    counters::raise(counters_.worst_lateness, subtract_saturating(now, due));
 
     callable& body = n.body();
     const timer_handle handle = handle_access::make(n, state::generation(s));

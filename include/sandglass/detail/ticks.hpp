@@ -1,6 +1,7 @@
 #ifndef SANDGLASS_DETAIL_TICKS_HPP
 #define SANDGLASS_DETAIL_TICKS_HPP
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -67,8 +68,12 @@ template <rounding Direction, class Real>
     // The exact value minus the quotient, up to a factor that keeps the sign.
     const Real error = std::fma(count, num, -product) + std::fma(-quotient, den, product);
     Real whole = Direction == rounding::up ? std::ceil(quotient) : std::floor(quotient);
-    if (whole == quotient && Direction == rounding::up && error > 0) whole = std::nextafter(whole + 1, limit);
-    if (whole == quotient && Direction == rounding::down && error < 0) whole = std::nextafter(whole - 1, -limit);
+    if (whole == quotient && Direction == rounding::up && error > 0) {
+        whole = (std::max)(whole + 1, std::nextafter(whole, limit));  // large values have no neighbour at distance 1
+    }
+    if (whole == quotient && Direction == rounding::down && error < 0) {
+        whole = (std::min)(whole - 1, std::nextafter(whole, -limit));
+    }
     if (!(whole < limit)) return never;
     return static_cast<nanos>(whole);
 }
@@ -84,23 +89,24 @@ template <rounding Direction, class Rep, class Period>
     } else {
         static_assert(std::is_integral_v<Rep>, "sandglass takes durations of arithmetic types");
         if (d == (std::chrono::duration<Rep, Period>::max)()) return never;
-        nanos count = 0;
-        if constexpr (std::is_unsigned_v<Rep> && sizeof(Rep) >= sizeof(nanos)) {
-            count = d.count() > static_cast<Rep>(never) ? never : static_cast<nanos>(d.count());
-        } else {
-            count = static_cast<nanos>(d.count());
-        }
-        if constexpr (factor::den == 1) return multiply_saturating(count, factor::num);
-        if constexpr (factor::num == 1) return divide<Direction>(count, factor::den);
-        // A ratio such as 1001/30000 s: the whole part and the rest apart, so that neither overflows.
-        const nanos whole = multiply_saturating(count / factor::den, factor::num);
+        // The whole part and the rest apart, so that neither a ratio such as 1001/30000 s nor a count that needs all
+        // bits overflows on the way.
+        using wide = std::conditional_t<std::is_unsigned_v<Rep>, std::uint64_t, nanos>;
+        constexpr auto den = static_cast<wide>(factor::den);
+        const auto count = static_cast<wide>(d.count());
+        const wide units = count / den;
+        const nanos rest = static_cast<nanos>(count % den);
+        const nanos whole =
+            std::cmp_greater(units, never) ? never : multiply_saturating(static_cast<nanos>(units), factor::num);
+        if constexpr (factor::den == 1) return whole;
         if constexpr (factor::den < (nanos{1} << 31) && factor::num < (nanos{1} << 31)) {
-            return add_saturating(whole, divide<Direction>((count % factor::den) * factor::num, factor::den));
+            return add_saturating(whole, divide<Direction>(rest * factor::num, factor::den));
+        } else if constexpr (factor::num == 1) {
+            return add_saturating(whole, divide<Direction>(rest, factor::den));
         } else {
-            return add_saturating(
-                whole, real_to_nanos<Direction, long double>(static_cast<long double>(count % factor::den),
-                                                             static_cast<long double>(factor::num),
-                                                             static_cast<long double>(factor::den), argument));
+            return add_saturating(whole, real_to_nanos<Direction, long double>(
+                                             static_cast<long double>(rest), static_cast<long double>(factor::num),
+                                             static_cast<long double>(factor::den), argument));
         }
     }
 }

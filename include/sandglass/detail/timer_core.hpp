@@ -142,8 +142,6 @@ class timer_core {
     [[nodiscard]] tick_t prepare_sleep() noexcept;
     // The same for onlookers: nobody is going to sleep.
     [[nodiscard]] tick_t next_tick() noexcept;
-    // Whether the consumer has been woken, or has never gone to sleep, since prepare_sleep.
-    [[nodiscard]] bool is_awake() const noexcept { return sleeps_until_.load(std::memory_order_seq_cst) == awake; }
 
     [[nodiscard]] bool stopped() const noexcept { return pending_.closed(); }
 
