@@ -163,3 +163,12 @@ TEST_CASE("time may be read and moved by several threads", "[clock]") {
 }
 
 }  // namespace
+
+TEST_CASE("a manual clock stops at either end of time", "[clock]") {
+    sandglass::manual_clock clock;
+    clock.advance((sandglass::manual_clock::duration::max)());
+    clock.advance((sandglass::manual_clock::duration::max)());
+    CHECK(clock.now() == (sandglass::manual_clock::time_point::max)());
+    for (int i = 0; i < 3; ++i) clock.advance((sandglass::manual_clock::duration::min)());
+    CHECK(clock.now() == (sandglass::manual_clock::time_point::min)());
+}

@@ -3,9 +3,11 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -131,3 +133,14 @@ TEST_CASE("a named callable says its name", "[named]") {
 }
 
 }  // namespace
+
+TEST_CASE("a null callable is refused also under a name", "[named]") {
+    CHECK_THROWS_AS(named("nothing", std::function<void()>{}), std::invalid_argument);
+    void (*none)() = nullptr;
+    CHECK_THROWS_AS(named(std::string("nothing"), none), std::invalid_argument);
+}
+
+TEST_CASE("a name may be a string view", "[named]") {
+    constexpr std::string_view text = "heartbeat of node 7";
+    CHECK(named(text.substr(0, 9), [] {}).timer_name() == "heartbeat");
+}

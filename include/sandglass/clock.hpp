@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <sandglass/detail/ticks.hpp>
+
 namespace sandglass {
 
 namespace detail {
@@ -84,10 +86,10 @@ class manual_clock {
         return now_;
     }
 
-    // Wakes whoever waits on this clock; does not wait for what they do then.
+    // Wakes whoever waits on this clock; does not wait for what they do then. Stops at either end of time.
     void advance(duration by) noexcept {
         const std::lock_guard lock(mutex_);
-        now_ += by;
+        now_ = time_point(duration(detail::add_saturating(now_.time_since_epoch().count(), by.count())));
         changed_.notify_all();
     }
     void set(time_point when) noexcept {

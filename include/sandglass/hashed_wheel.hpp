@@ -95,7 +95,8 @@ class hashed_wheel {
     }
 
     // Moves an entry to a later tick, without touching its neighbours: the wheel notices when the cursor comes to where
-    // the entry stood. Where it then comes among the other entries of its tick is not specified.
+    // the entry stood. Where it then comes among the other entries of its tick is not specified;
+    // within a pass, an entry that was inserted as overdue and then postponed waits for the next pass.
     // Cost: O(1), one store. A tick that is not later moves it at once.
     void postpone(Entry& entry, tick_t tick) noexcept {
         if (tick >= entry.tick()) {
@@ -114,7 +115,7 @@ class hashed_wheel {
 
     // One pass: fires what was already overdue, then every entry due up to and including `to`, in the order of their
     // ticks and, within a tick, in the order in which they were inserted. `fire(entry)` is called after the entry has
-    // been taken out; `now()` is the entry's tick meanwhile. It may insert, erase and postpone entries, this one too.
+    // been taken out; `now()` is the entry's tick meanwhile, or a later one if it was overdue. It may insert, erase and postpone entries, this one too.
     // What it inserts for a tick that is still ahead and not beyond `to` fires in this pass, the rest later.
     //
     // After `limit` entries the pass pauses; the next call goes on where it paused. If `fire` throws, likewise.
@@ -159,7 +160,7 @@ class hashed_wheel {
     // Whether a pass has paused and not been brought to its end.
     [[nodiscard]] bool pass_under_way() const noexcept { return pass_under_way_; }
 
-    // The tick up to which everything has fired.
+    // The tick to which the cursor has come. Everything up to it has fired, unless a pass has paused there.
     [[nodiscard]] tick_t now() const noexcept { return now_; }
 
     // The tick of the earliest entry; `now() + 1` if something is already overdue; `never_tick` if there is nothing.
@@ -177,7 +178,7 @@ class hashed_wheel {
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
     [[nodiscard]] std::size_t slots() const noexcept { return mask_ + 1; }
     [[nodiscard]] std::size_t occupied_slots() const noexcept { return occupied_.count(); }
-    // The most entries that a slot held when the cursor came to it, of those that were looked at one by one or fired.
+    // The most entries of a slot of mixed rounds, as the cursor found it. (One that is due as a whole is not counted.)
     [[nodiscard]] std::size_t longest_slot() const noexcept { return longest_slot_; }
 
     // Takes every entry out and hands it to `drop(entry)`, in no particular order. Cost: O(slots / 64 + entries).

@@ -42,17 +42,22 @@ class named_callable {
 //
 // A string literal is kept as a pointer and leaves room for 8 bytes of captures in the timer; any other text is copied.
 // A timer without a name pays nothing for this.
+//
+// Errors: std::invalid_argument for a null callable; std::bad_alloc.
 template <std::size_t N, class F>
 [[nodiscard]] auto named(const char (&literal)[N], F&& f) {
+    detail::require_callable(f);
     return named_callable<const char*, std::decay_t<F>>(literal, std::forward<F>(f));
 }
 template <std::size_t N, class F>
 [[nodiscard]] auto named(char (&buffer)[N], F&& f) {
+    detail::require_callable(f);
     return named_callable<std::string, std::decay_t<F>>(std::string(buffer), std::forward<F>(f));
 }
 template <class F>
-[[nodiscard]] auto named(std::string text, F&& f) {
-    return named_callable<std::string, std::decay_t<F>>(std::move(text), std::forward<F>(f));
+[[nodiscard]] auto named(std::string_view text, F&& f) {
+    detail::require_callable(f);
+    return named_callable<std::string, std::decay_t<F>>(std::string(text), std::forward<F>(f));
 }
 
 }  // namespace sandglass

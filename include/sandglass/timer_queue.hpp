@@ -155,8 +155,8 @@ class timer_queue {
                 visit(std::move(timer));
             }
         });
-        std::stable_sort(left.begin(), left.end(),
-                         [](const leftover_timer& a, const leftover_timer& b) { return a.deadline() < b.deadline(); });
+        std::sort(left.begin(), left.end(),
+                  [](const leftover_timer& a, const leftover_timer& b) { return a.deadline() < b.deadline(); });
         for (leftover_timer& timer : left) visit(std::move(timer));
         return count;
     }
@@ -273,10 +273,7 @@ class timer_queue {
                       "sandglass: a callable must take no argument, or a sandglass::timer_context&");
         static_assert(std::is_constructible_v<callable, F&&>,
                       "sandglass: a callable must be movable; pass it with std::move");
-        if constexpr (std::is_constructible_v<callable, std::nullptr_t> &&
-                      !std::is_function_v<std::remove_reference_t<F>> && requires { f == nullptr; }) {
-            if (f == nullptr) detail::throw_invalid("callable is null; allowed is one that can be called");
-        }
+        detail::require_callable(f);
         detail::timer_core& core = host_->core();
         answer a;
         detail::node* n = nullptr;

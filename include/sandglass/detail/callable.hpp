@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <sandglass/errors.hpp>
+
 namespace sandglass {
 
 class timer_context;
@@ -25,6 +27,15 @@ template <class F>
 concept plain_callable = std::is_invocable_v<F&>;
 template <class F>
 concept context_callable = !plain_callable<F> && std::is_invocable_v<F&, timer_context&>;
+
+// Refuses a null function pointer, an empty std::function and the like. Errors: std::invalid_argument.
+template <class F>
+void require_callable([[maybe_unused]] const F& f) {
+    // Not for a function itself, which is never null, as compilers remark.
+    if constexpr (std::is_constructible_v<F, std::nullptr_t> && requires { f == nullptr; }) {
+        if (f == nullptr) throw_invalid("callable is null; allowed is one that can be called");
+    }
+}
 
 // The callable of one timer: 16 bytes of captured state in place, anything larger behind a pointer. Not an owner by
 // itself: its node says when `destroy` is due. std::move_only_function is C++23, and libc++ has none.

@@ -48,7 +48,7 @@ class pending_queue {
     template <class Prepare, class Handle>
     void drain(std::uint32_t limit, Prepare&& prepare, Handle&& handle) {
         const std::uint32_t left = handle_backlog(limit, prepare, handle);
-        if (left == 0 || head_.load(std::memory_order_seq_cst) == 0) return;
+        if (left == 0 || closed() || head_.load(std::memory_order_seq_cst) == 0) return;
         turn_round(head_.exchange(0, std::memory_order_seq_cst));
         handle_backlog(left, prepare, handle);
     }

@@ -129,7 +129,13 @@ template <class TimePoint, rounding Direction = rounding::down>
         }
         return TimePoint(duration(count));
     } else {
-        const nanos count = divide<Direction>(multiply_saturating(since_epoch, factor::num), factor::den);
+        nanos count = 0;
+        if constexpr (factor::den <= never / factor::num) {  // the whole part and the rest apart, as above
+            count = add_saturating(multiply_saturating(since_epoch / factor::den, factor::num),
+                                   divide<Direction>(since_epoch % factor::den * factor::num, factor::den));
+        } else {
+            count = divide<Direction>(multiply_saturating(since_epoch, factor::num), factor::den);
+        }
         if (std::cmp_greater(count, (std::numeric_limits<rep>::max)())) return (TimePoint::max)();
         if (std::cmp_less(count, (std::numeric_limits<rep>::min)())) return (TimePoint::min)();
         return TimePoint(duration(static_cast<rep>(count)));
