@@ -575,7 +575,6 @@ struct object_clock {
     using rep = typename Duration::rep;
     using period = typename Duration::period;
     using time_point = std::chrono::time_point<object_clock, Duration>;
-    static constexpr bool is_steady = false;
 
     std::shared_ptr<Duration> shown = std::make_shared<Duration>(Duration::zero());
     [[nodiscard]] time_point now() const noexcept { return time_point(*shown); }
@@ -586,7 +585,6 @@ struct static_clock {
     using rep = duration::rep;
     using period = duration::period;
     using time_point = std::chrono::time_point<static_clock>;
-    static constexpr bool is_steady = false;
 
     static inline duration shown{0};
     static time_point now() noexcept { return time_point(shown); }
@@ -1370,7 +1368,8 @@ TEST_CASE("cancel destroys the captures before it returns and outside every lock
     int destroyed = 0;
     for (const bool drained : {false, true}) {
         timer_handle small = t.queue.schedule_after(1h, [r = reenters(t, destroyed)] {});
-        timer_handle large = t.queue.schedule_after(1h, [r = reenters(t, destroyed), b = std::array<char, 99>{}] {});
+        timer_handle large = t.queue.schedule_after(
+            1h, [r = reenters(t, destroyed), text = std::string(99, 'x')] { static_cast<void>(text.size()); });
         timer_handle series = t.queue.schedule_every(1h, [r = reenters(t, destroyed)] {});
         if (drained) t.queue.poll();
         destroyed = 0;
