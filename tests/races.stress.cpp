@@ -109,6 +109,7 @@ struct outcome {
     sandglass::timer_stats stats;
     std::int64_t live = 0;
     std::int64_t runs = 0;
+    bool reclaimed = false;
 };
 
 // All operations on one timer from four threads, and a stop in the middle of it or after it.
@@ -202,6 +203,8 @@ outcome hammer(Timer& timer, bool stop_midway) {
     for (std::thread& thread : threads) thread.join();
     timer.stop();
     outcome o;
+    // A pool may still have to look at the tasks of timers that are over.
+    o.reclaimed = eventually([&] { return timer.stats().unreclaimed == 0; });
     o.stats = timer.stats();
     o.live = live;
     o.runs = runs;
@@ -211,7 +214,7 @@ outcome hammer(Timer& timer, bool stop_midway) {
 void check(const outcome& o) {
     CHECK(balanced(o.stats));
     CHECK(o.stats.pending == 0);
-    CHECK(o.stats.unreclaimed == 0);
+    CHECK(o.reclaimed);
     CHECK(o.live == 0);
     CHECK(o.runs >= static_cast<std::int64_t>(o.stats.fired));  // visitors run some as well
 }
@@ -360,7 +363,8 @@ TEST_CASE("a timer either runs or is cancelled and never both", "[races][cancel]
             CHECK(runs + prevented + prevented_by_other == scheduled);
             CHECK(timer.stats().discarded == 0);
             CHECK(live == 0);
-            CHECK(timer.stats().unreclaimed == 0);
+            // A pool may still have to look at the tasks of cancelled timers.
+            CHECK(eventually([&] { return timer.stats().unreclaimed == 0; }));
         };
         if (pooled) {
             sandglass::basic_wheel_timer timer{wheel_options{.tick = 50us}, std::ref(pool)};
