@@ -32,6 +32,7 @@ if(SANDGLASS_SANITIZE)
     set(sandglass_sanitizer_flags "-fsanitize=${SANDGLASS_SANITIZE}" -fno-sanitize-recover=all)
     target_compile_options(sandglass.own INTERFACE ${sandglass_sanitizer_flags} -fno-omit-frame-pointer)
     target_link_options(sandglass.own INTERFACE ${sandglass_sanitizer_flags})
+    target_compile_definitions(sandglass.own INTERFACE SANDGLASS_TESTS_SANITIZED)
     set(sandglass_test_timeout 180)
 endif()
 

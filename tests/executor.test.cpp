@@ -76,19 +76,20 @@ class gate {
     }
     // For a callable: says that it has begun, and waits.
     std::function<void()> hold() {
-        return [this, opened = future_] {
-            ++held_;
+        return [held = held_, opened = future_] {
+            ++*held;
             opened.wait();
         };
     }
     void wait_until_held(int count) const {
-        while (held_ < count) std::this_thread::yield();
+        while (*held_ < count) std::this_thread::yield();
     }
 
   private:
     std::promise<void> opened_;
     std::shared_future<void> future_{opened_.get_future().share()};
-    std::atomic<int> held_{0};
+    // Shared, since a callback that was still waiting for a worker may begin after the gate has gone.
+    std::shared_ptr<std::atomic<int>> held_ = std::make_shared<std::atomic<int>>(0);
     bool is_open_ = false;
 };
 

@@ -930,9 +930,9 @@ TEST_CASE("a period that is not positive is an invalid argument", "[timer_queue]
 
 // C029
 TEST_CASE("cancelling one series of ten leaves the other nine alone", "[timer_queue][series]") {
-    hand_turned t;
     std::array<int, 10> runs{};
     std::array<tally, 10> captures{};
+    hand_turned t;  // goes first, and its captures with it
     std::vector<timer_handle> handles;
     for (std::size_t i = 0; i < 10; ++i) {
         handles.push_back(t.queue.schedule_every(10ms, [&runs, i, p = probe<>(captures[i])] { ++runs[i]; }));
@@ -2264,8 +2264,8 @@ TEST_CASE("on_earlier is called once and only for a nearer deadline", "[timer_qu
 
 TEST_CASE("on_earlier is called for a timer that is pulled forward and not for one that is pushed back",
           "[timer_queue][loop]") {
-    hand_turned t;
     int woken = 0;
+    hand_turned t;  // after what its hook writes to: its end may wake the loop
     t.queue.on_earlier([&] { ++woken; });
     timer_handle a = t.queue.schedule_after(1h, [] {});
     timer_handle b = t.queue.schedule_after(2h, [] {});
@@ -2279,8 +2279,8 @@ TEST_CASE("on_earlier is called for a timer that is pulled forward and not for o
 }
 
 TEST_CASE("on_earlier is called by stop if the loop sleeps", "[timer_queue][loop][stop]") {
-    hand_turned t;
     int woken = 0;
+    hand_turned t;  // after what its hook writes to: its end may wake the loop
     t.queue.on_earlier([&] { ++woken; });
     t.queue.schedule_after(1h, [] {});
     static_cast<void>(t.queue.next_deadline());

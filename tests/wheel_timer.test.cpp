@@ -762,9 +762,9 @@ TEST_CASE("a thread that schedules does not wait for a tick that is full of work
 }
 
 TEST_CASE("on_earlier may be set and is told of what wakes the thread", "[wheel_timer]") {
-    sandglass::wheel_timer timer;
     std::atomic<int> looked{0};
     std::atomic<int> runs{0};
+    sandglass::wheel_timer timer;  // its end wakes the thread once more
     timer.schedule_after(1h, [] {});
     timer.on_earlier([&] { ++looked; });
     std::this_thread::sleep_for(20ms);
