@@ -2559,13 +2559,13 @@ TEST_CASE("memory is bounded by the peak of live timers however many are schedul
     pairs(1'000'000, false);
     const std::uint64_t allocated = support::allocations() - before;
     const std::uint64_t unreclaimed = t.queue.stats().unreclaimed;
-    CHECK(allocated == 10'000);
+    CHECK(allocated == (support::allocations_are_counted ? 10'000U : 0U));
     CHECK(unreclaimed < 1000);
     CHECK(captures.live == 0);
     const std::uint64_t again = support::allocations();
     pairs(100'000, true);
     const std::uint64_t allocated_polling = support::allocations() - again;
-    CHECK(allocated_polling == 1'000);
+    CHECK(allocated_polling == (support::allocations_are_counted ? 1'000U : 0U));
     CHECK(t.queue.stats().pending == 1);
     CHECK(far.pending());
 }

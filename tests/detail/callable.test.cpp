@@ -104,7 +104,7 @@ TEST_CASE("16 bytes of captures need no allocation, more need one", "[callable]"
     const std::uint64_t large = support::allocations();
     c.destroy();
     CHECK(small == start);
-    CHECK(large == small + 1);
+    CHECK(large == small + (support::allocations_are_counted ? 1 : 0));
     CHECK(seen.built == seen.destroyed);
 }
 

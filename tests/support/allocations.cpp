@@ -9,7 +9,7 @@ namespace {
 
 std::atomic<std::uint64_t> calls{0};
 
-void* counted(void* memory) {
+[[maybe_unused]] void* counted(void* memory) {
     calls.fetch_add(1, std::memory_order_relaxed);
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
@@ -22,6 +22,8 @@ namespace support {
 std::uint64_t allocations() noexcept { return calls.load(std::memory_order_relaxed); }
 
 }  // namespace support
+
+#if !defined(SANDGLASS_TESTS_NO_ALLOCATION_COUNT)
 
 // All forms, though most end in these by default: a sanitizer replaces each that is left out by one of its own.
 void* operator new(std::size_t size) { return counted(std::malloc(size == 0 ? 1 : size)); }
@@ -52,3 +54,5 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std
 void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+
+#endif
