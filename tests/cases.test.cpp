@@ -27,6 +27,7 @@
 #endif
 
 #include <support/catch.hpp>
+#include <support/waiting.hpp>
 
 // What users of other timer libraries ran into, as scenarios. Those that belong to one header stand in its test:
 //
@@ -54,15 +55,7 @@ int rounds(int usual) {
     return usual * (soak != nullptr ? (std::max)(1, std::atoi(soak)) : 1);
 }
 
-template <class Condition>
-bool eventually(Condition condition) {
-    const auto end = steady::now() + patience;
-    while (!condition()) {
-        if (steady::now() > end) return false;
-        std::this_thread::sleep_for(200us);
-    }
-    return true;
-}
+using support::eventually;
 
 // A gate that callbacks wait at until the test opens it, or patience is at an end.
 class gate {

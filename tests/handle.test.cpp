@@ -11,6 +11,7 @@
 
 #include <sandglass/timer_queue.hpp>
 #include <support/catch.hpp>
+#include <support/hand_turned.hpp>
 
 namespace {
 
@@ -21,16 +22,7 @@ using sandglass::timer_handle;
 using std::chrono::nanoseconds;
 using time_point = manual_clock::time_point;
 
-struct hand_turned {
-    manual_clock clock;
-    sandglass::timer_queue<sandglass::inline_executor, std::reference_wrapper<manual_clock>> queue{
-        sandglass::wheel_options{}, sandglass::inline_executor{}, std::ref(clock)};
-
-    std::size_t go(nanoseconds by) {
-        clock.advance(by);
-        return queue.poll();
-    }
-};
+using support::hand_turned;
 
 }  // namespace
 

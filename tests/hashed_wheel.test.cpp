@@ -921,8 +921,7 @@ TEST_CASE("a connection may be its own timer", "[hashed_wheel]") {
     for (connection& c : connections) wheel.insert(c, 10);
     CHECK(connections.front().linked());
     CHECK(connections.front().tick() == 10);
-    wheel.prefetch_slot(10);  // hints: they change nothing
-    wheel.prefetch_last(10);
+    wheel.prefetch_slot(10);  // a hint: it changes nothing
     wheel.postpone(connections[0], 20);
     wheel.erase(connections[1]);
     numbers closed;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <support/catch.hpp>
+#include <support/hand_turned.hpp>
 
 // The far ends of every range: ticks, slots, counts, and distances that do not fit into 31 or 32 bits.
 
@@ -28,23 +29,7 @@ using sandglass::wheel_options;
 using std::chrono::nanoseconds;
 using time_point = manual_clock::time_point;
 
-struct hand_turned {
-    manual_clock clock;
-    sandglass::timer_queue<sandglass::inline_executor, std::reference_wrapper<manual_clock>> queue;
-
-    explicit hand_turned(wheel_options options = {}, time_point start = time_point{})
-        : clock(start), queue(std::move(options), sandglass::inline_executor{}, std::ref(clock)) {}
-
-    std::size_t go(nanoseconds by) {
-        clock.advance(by);
-        return queue.poll();
-    }
-    std::size_t go_to(nanoseconds when) {
-        clock.set(time_point(when));
-        return queue.poll();
-    }
-    [[nodiscard]] nanoseconds now() const { return clock.now().time_since_epoch(); }
-};
+using support::hand_turned;
 
 }  // namespace
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <support/catch.hpp>
+#include <support/waiting.hpp>
 
 // Everything at once, from several threads, for a bounded time: fit for the thread and the address sanitizer, which see
 // what no assertion can. What is asserted are the books. SANDGLASS_SOAK=10 takes ten times as long.
@@ -50,15 +51,7 @@ class budget {
     steady::time_point end_;
 };
 
-template <class Condition>
-bool eventually(Condition condition) {
-    const auto end = steady::now() + 30s;
-    while (!condition()) {
-        if (steady::now() > end) return false;
-        std::this_thread::sleep_for(500us);
-    }
-    return true;
-}
+using support::eventually;
 
 // Captures that are counted, each destroyed exactly once, and checked when they are used.
 class tracked {

@@ -12,6 +12,7 @@
 
 #include <sandglass/timer_queue.hpp>
 #include <support/catch.hpp>
+#include <support/hand_turned.hpp>
 
 namespace {
 
@@ -22,19 +23,7 @@ using sandglass::timer_stats;
 using sandglass::wheel_options;
 using std::chrono::nanoseconds;
 
-struct hand_turned {
-    manual_clock clock;
-    sandglass::timer_queue<sandglass::inline_executor, std::reference_wrapper<manual_clock>> queue;
-
-    explicit hand_turned(wheel_options options = {})
-        : queue(std::move(options), sandglass::inline_executor{}, std::ref(clock)) {}
-
-    std::size_t go(nanoseconds by) {
-        clock.advance(by);
-        return queue.poll();
-    }
-    [[nodiscard]] timer_stats stats() const { return queue.stats(); }
-};
+using support::hand_turned;
 
 bool balanced(const timer_stats& s) {
     return s.scheduled == s.fired + s.cancelled + s.rejected + s.discarded + s.pending;

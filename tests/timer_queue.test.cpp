@@ -27,6 +27,7 @@
 
 #include <support/allocations.hpp>
 #include <support/catch.hpp>
+#include <support/hand_turned.hpp>
 
 // Everything here is deterministic: time stands still until the test moves it, and nothing sleeps.
 
@@ -44,19 +45,7 @@ using time_point = manual_clock::time_point;
 constexpr nanoseconds forever = (nanoseconds::max)();
 
 // A queue on time that the test moves.
-struct hand_turned {
-    manual_clock clock;
-    sandglass::timer_queue<sandglass::inline_executor, std::reference_wrapper<manual_clock>> queue;
-
-    explicit hand_turned(wheel_options options = {}, time_point start = time_point{})
-        : clock(start), queue(std::move(options), sandglass::inline_executor{}, std::ref(clock)) {}
-
-    std::size_t go(nanoseconds by) {
-        clock.advance(by);
-        return queue.poll();
-    }
-    [[nodiscard]] nanoseconds now() const { return clock.now().time_since_epoch(); }
-};
+using support::hand_turned;
 
 // Keeps every task until it is told what to do with it, as a pool whose workers are all busy does.
 struct keeper {

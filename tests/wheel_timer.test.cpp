@@ -28,6 +28,7 @@
 #endif
 
 #include <support/catch.hpp>
+#include <support/waiting.hpp>
 
 // Real threads and, but for the tests on a manual clock, real time: so only what a loaded machine cannot break is
 // asserted, and every wait has an end.
@@ -43,16 +44,7 @@ using steady = std::chrono::steady_clock;
 
 constexpr auto patience = 20s;
 
-// Whether the condition came true within the time that even a busy machine needs.
-template <class Condition>
-bool eventually(Condition condition) {
-    const auto end = steady::now() + patience;
-    while (!condition()) {
-        if (steady::now() > end) return false;
-        std::this_thread::sleep_for(500us);
-    }
-    return true;
-}
+using support::eventually;
 
 // Whether `work`, on a thread of its own, ends in time. A test must not hang: if it does not, the process ends here.
 template <class Work>

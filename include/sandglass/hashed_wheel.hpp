@@ -115,7 +115,8 @@ class hashed_wheel {
 
     // One pass: fires what was already overdue, then every entry due up to and including `to`, in the order of their
     // ticks and, within a tick, in the order in which they were inserted. `fire(entry)` is called after the entry has
-    // been taken out; `now()` is the entry's tick meanwhile, or a later one if it was overdue. It may insert, erase and postpone entries, this one too.
+    // been taken out; `now()` is the entry's tick meanwhile, or a later one if it was overdue. It may insert, erase and
+    // postpone entries, this one too.
     // What it inserts for a tick that is still ahead and not beyond `to` fires in this pass, the rest later.
     //
     // After `limit` entries the pass pauses; the next call goes on where it paused. If `fire` throws, likewise.
@@ -201,9 +202,8 @@ class hashed_wheel {
         pass_under_way_ = false;
     }
 
-    // For callers that know which entries they are about to touch: asks for the line of the slot, or of its last entry.
+    // For callers that know which entries they are about to insert: asks for the line of the slot.
     void prefetch_slot(tick_t tick) const noexcept { detail::prefetch(&slots_[index_of(tick)]); }
-    void prefetch_last(tick_t tick) const noexcept { detail::prefetch(slots_[index_of(tick)].entries.back()); }
 
   private:
     struct slot {

@@ -53,7 +53,7 @@ struct wheel_options {
     std::string thread_name = "sandglass-wheel";
     // Runs on the tick thread before anything else does: sets priority or affinity.
     std::function<void()> on_thread_start{};
-    // Empty: one line on stderr.
+    // Empty: one line on stderr; likewise for a callback that throws after it has destroyed its own timer, hook and all.
     std::function<void(const timer_error&)> on_error{};
     // What takes longer than this is reported to on_slow: the work of one pass, and a single callback. 0: off.
     std::chrono::nanoseconds slow_tick{0};

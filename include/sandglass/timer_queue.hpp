@@ -62,8 +62,9 @@ class timer_queue {
     // `f` is called once with no argument, or with a `timer_context&`. It may be move-only and is never copied; up to
     // 16 bytes of captures need no allocation. It is destroyed when it has run, or been cancelled or discarded.
     //
-    // The deadline counts from this call, and is rounded up to a tick. Zero, negative and past: the next pass. What is
-    // beyond the clock's range, such as duration::max(), is never due, but can be cancelled.
+    // The deadline counts from this call, and is rounded up to a tick. Zero, negative and past: the next pass, or the
+    // next tick where now is in the midst of one. What is beyond the clock's range, such as duration::max(), is never
+    // due, but can be cancelled.
     //
     // Errors: std::invalid_argument for a null callable, a period <= 0, or a delay that is not a number; timer_stopped;
     // pending_limit_reached; std::bad_alloc; what the callable's constructor throws. Nothing is scheduled then, and
@@ -104,9 +105,10 @@ class timer_queue {
 
     // ---- drive ----------------------------------------------------------------------------------------------------
 
-    // One pass: hands everything that is due to the executor, in the order of the deadlines. Timers that become due, or
-    // are scheduled for now, during the pass are left to the next one. Returns how many were handed over; 0 when
-    // another poll is in progress, this one's own callbacks included.
+    // One pass: hands everything that is due to the executor, in the order of the deadlines; what was past due when it
+    // was scheduled comes first, in the order of scheduling. Timers that become due, or are scheduled for now, during the
+    // pass are left to the next one. Returns how many were handed over; 0 when another poll is in progress, this one's
+    // own callbacks included.
     std::size_t poll() {
         const std::shared_ptr<host> alive = host_;  // a callback may destroy this object
         return alive->poll();

@@ -125,7 +125,8 @@ inline void timer_core::unreserve() noexcept {
 
 inline counter_sums timer_core::sums() const noexcept {
     counter_sums s;
-    // Endings are read before beginnings, so that a sum taken meanwhile shows a timer too many rather than one too few.
+    // Whatever is subtracted is read before what it is subtracted from, so that a sum taken meanwhile shows a timer or a
+    // node too many rather than one too few: stop() relies on that, and nothing wraps around below zero.
     s.fired = counters_.sum(&counter_line::fired) - baseline_.fired;
     s.cancelled = counters_.sum(&counter_line::cancelled) - baseline_.cancelled;
     s.discarded = counters_.sum(&counter_line::discarded) - baseline_.discarded;
@@ -133,11 +134,14 @@ inline counter_sums timer_core::sums() const noexcept {
     s.failed = counters_.sum(&counter_line::failed) - baseline_.failed;
     s.slow = counters_.sum(&counter_line::slow) - baseline_.slow;
     s.missed = counters_.sum(&counter_line::missed) - baseline_.missed;
-    const std::uint64_t returned = pool_.returned() - counters_.sum(&counter_line::extensions_returned);
-    const std::uint64_t taken = pool_.taken() - counters_.sum(&counter_line::extensions);
-    s.scheduled =
-        taken + counters_.sum(&counter_line::rearmed) - counters_.sum(&counter_line::withdrawn) - baseline_.scheduled;
-    s.nodes = taken > returned ? taken - returned : 0;
+    const std::uint64_t withdrawn = counters_.sum(&counter_line::withdrawn);
+    const std::uint64_t returned = pool_.returned();
+    const std::uint64_t extensions = counters_.sum(&counter_line::extensions);
+    const std::uint64_t extensions_returned = counters_.sum(&counter_line::extensions_returned);
+    const std::uint64_t rearmed = counters_.sum(&counter_line::rearmed);
+    const std::uint64_t taken = pool_.taken();
+    s.scheduled = taken - extensions + rearmed - withdrawn - baseline_.scheduled;
+    s.nodes = (taken + extensions_returned) - (returned + extensions);
     return s;
 }
 

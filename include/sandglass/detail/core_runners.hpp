@@ -78,16 +78,16 @@ inline void timer_core::run(node& n) noexcept {
     core_host& host = *host_.load(std::memory_order_relaxed);  // outlives what is running
     const nanos now = host.now_rounded_down();
     occasion present{};
+    nanos due = 0;  // the tick's time, from which lateness counts: what the library can be blamed for
     if ((s & state::repeats) != 0) {
         present = begin_repetition(n, now);
+        const tick_scale ticks = scale();
+        due = ticks.start_of(ticks.at_or_after(present.scheduled));
     } else {
-        present.scheduled = scale().start_of(n.tick());
+        present.scheduled = due = scale().start_of(n.tick());
         unreserve();
     }
     counters_.add(&counter_line::fired, 1);
-    // From the tick, which is what the library can be blamed for.
-    const tick_scale ticks = scale();
-    const nanos due = ticks.start_of(ticks.at_or_after(present.scheduled));
     counters::raise(counters_.worst_lateness, subtract_saturating(now, due));
 
     callable& body = n.body();
