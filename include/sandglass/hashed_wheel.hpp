@@ -202,8 +202,10 @@ class hashed_wheel {
         pass_under_way_ = false;
     }
 
-    // For callers that know which entries they are about to insert: asks for the line of the slot.
+    // For callers that know which entries they are about to insert: ask for the lines that `insert` will write, the
+    // slot's and, once that has arrived, the last entry's.
     void prefetch_slot(tick_t tick) const noexcept { detail::prefetch(&slots_[index_of(tick)]); }
+    void prefetch_last(tick_t tick) const noexcept { detail::prefetch(slots_[index_of(tick)].entries.back()); }
 
   private:
     struct slot {

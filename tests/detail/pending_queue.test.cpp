@@ -36,7 +36,8 @@ struct queue_and_nodes {
     std::vector<int> drain(std::uint32_t limit = pending_queue::all) {
         std::vector<int> taken;
         if (queue.empty()) return taken;  // nothing has been pushed, or it is closed
-        queue.drain(limit, [](node&) {}, [&](node& n) { taken.push_back(static_cast<int>(n.wanted.load())); });
+        queue.drain(
+            limit, [](node&) {}, [](node&) {}, [&](node& n) { taken.push_back(static_cast<int>(n.wanted.load())); });
         return taken;
     }
 
@@ -70,7 +71,7 @@ TEST_CASE("whoever is told of a node may push it again at once", "[pending_queue
     for (int i : {0, 1, 2}) q.push(i);
     numbers taken;
     q.queue.drain(
-        pending_queue::all, [](node&) {},
+        pending_queue::all, [](node&) {}, [](node&) {},
         [&](node& n) {
             taken.push_back(static_cast<int>(n.wanted.load()));
             if (taken.size() < 3) q.queue.push(n);
@@ -79,25 +80,32 @@ TEST_CASE("whoever is told of a node may push it again at once", "[pending_queue
     CHECK(q.drain() == numbers{0, 1});
 }
 
-TEST_CASE("each node is prepared once, before it is handled, and some nodes ahead", "[pending_queue]") {
-    const int count = GENERATE(1, 2, 8, 9, 200);
+TEST_CASE("a whole group is looked at, then made ready, then handled", "[pending_queue]") {
+    const int count = GENERATE(1, 2, 63, 64, 65, 200);
     CAPTURE(count);
     queue_and_nodes q(count);
     for (int i = 0; i < count; ++i) q.push(i);
-    int prepared = 0;
+    int looked = 0;
+    int readied = 0;
     int handled = 0;
     bool in_order = true;
-    bool ahead = true;
+    bool whole_groups = true;
+    const auto ends_a_group = [count](int n) { return n == count || n % 64 == 0; };
     q.queue.drain(
-        pending_queue::all, [&](node& n) { in_order = in_order && n.wanted.load() == prepared++; },
+        pending_queue::all, [&](node& n) { in_order = in_order && n.wanted.load() == looked++; },
+        [&](node& n) {
+            in_order = in_order && n.wanted.load() == readied++;
+            whole_groups = whole_groups && ends_a_group(looked) && readied <= looked;
+        },
         [&](node& n) {
             in_order = in_order && n.wanted.load() == handled++;
-            ahead = ahead && (prepared == count || prepared >= handled + 4);
+            whole_groups = whole_groups && readied == looked && handled <= readied;
         });
-    CHECK(prepared == count);
+    CHECK(looked == count);
+    CHECK(readied == count);
     CHECK(handled == count);
     CHECK(in_order);
-    CHECK(ahead);
+    CHECK(whole_groups);
 }
 
 TEST_CASE("every 64th push since the queue was empty completes a batch", "[pending_queue]") {

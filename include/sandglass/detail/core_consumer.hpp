@@ -15,14 +15,16 @@ inline void timer_core::drain(std::uint32_t limit) noexcept {
     node_pool::chain released;
     pending_.drain(
         limit,
-        [this](node& n) {
+        [this](const node& n) {
             const word s = n.word.load(std::memory_order_relaxed);
             if ((s & state::placed) != 0) {
                 prefetch(n.next);
                 prefetch(n.prev);
-            } else if (state::phase(s) == state::pending) {
-                wheel_->prefetch_slot(n.tick());
             }
+            if (state::phase(s) == state::pending) wheel_->prefetch_slot(n.tick());
+        },
+        [this](const node& n) {
+            if (state::phase(n.word.load(std::memory_order_relaxed)) == state::pending) wheel_->prefetch_last(n.tick());
         },
         [this, &released](node& n) { look_at(n, released); });
     if (released.first != nullptr) pool_.give(released);
@@ -49,6 +51,10 @@ inline void timer_core::look_at(node& n, node_pool::chain& released) noexcept {
             // Pulled forward while it was queued, by somebody who relied on the queue. From the step above on, whoever
             // pulls it forward knows its place.
             if (n.tick() < tick) wheel_->reconsider(n);
+            return;
+        }
+        if (state::phase(s) == state::dead && (s & state::holders & ~(state::queued | state::placed)) == 0) {
+            release_into(n, released);  // nobody else is left who could change the word
             return;
         }
         const word left = s & ~(state::queued | state::placed);

@@ -7,13 +7,14 @@
 #include <cstdint>
 
 #include <sandglass/detail/config.hpp>
-#include <sandglass/detail/node_pool.hpp>
+#include <sandglass/detail/thread_slot.hpp>
 
 namespace sandglass::detail {
 
-// What the threads of one stripe have counted. A sum is exact when nobody is in a call.
+// What the threads of one slot have counted. A sum is exact when nobody is in a call.
 struct alignas(2 * cache_line) counter_line {
     using value = std::atomic<std::uint64_t>;
+    std::atomic<const void*> owner{nullptr};  // see thread_slot
     value rearmed{0};    // further runs of a series, and possible ones of a timer that paces itself
     value withdrawn{0};  // of those, and of timers that were being built: the ones that came to nothing
     value fired{0};
@@ -43,11 +44,17 @@ struct counter_sums {
     [[nodiscard]] std::uint64_t pending() const noexcept { return scheduled > over() ? scheduled - over() : 0; }
 };
 
-// Threads: any. Cost: adding is one locked instruction on a line that only this thread's stripe writes.
+// Threads: any. Cost: adding is a load and a store on a line that only this thread writes.
 class counters {
   public:
     void add(counter_line::value counter_line::* what, std::uint64_t more) noexcept {
-        (lines_[this_thread_number() % lines_.size()].*what).fetch_add(more, std::memory_order_release);
+        const unsigned slot = thread_slot::mine();
+        if (slot < thread_slot::exclusive && thread_slot::owns(lines_[slot].owner)) {
+            counter_line::value& mine = lines_[slot].*what;
+            mine.store(mine.load(std::memory_order_relaxed) + more, std::memory_order_release);
+        } else {
+            (lines_[thread_slot::shared_instead_of(slot)].*what).fetch_add(more, std::memory_order_release);
+        }
     }
     [[nodiscard]] std::uint64_t sum(counter_line::value counter_line::* what) const noexcept {
         std::uint64_t total = 0;
@@ -74,7 +81,7 @@ class counters {
     }
 
   private:
-    std::array<counter_line, 8> lines_{};
+    std::array<counter_line, thread_slot::all> lines_{};
 };
 
 }  // namespace sandglass::detail

@@ -1,8 +1,11 @@
 #ifndef SANDGLASS_DETAIL_PENDING_QUEUE_HPP
 #define SANDGLASS_DETAIL_PENDING_QUEUE_HPP
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include <sandglass/detail/node_pool.hpp>
 
@@ -44,24 +47,30 @@ class pending_queue {
     }
 
     // Hands up to `limit` nodes to `handle(node)`, in the order of the pushes; with `all`, at least those that were
-    // pushed before. `handle` may touch the node as it likes. `prepare(node)` is called some nodes ahead, to prefetch.
-    template <class Prepare, class Handle>
-    void drain(std::uint32_t limit, Prepare&& prepare, Handle&& handle) {
-        const std::uint32_t left = handle_backlog(limit, prepare, handle);
+    // pushed before. `handle` may touch the node as it likes. Nodes come in groups, and for a whole group `look(node)`
+    // is called first, then `ready(node)`: to ask for cold lines, and for those to which these lead.
+    template <class Look, class Ready, class Handle>
+    void drain(std::uint32_t limit, Look&& look, Ready&& ready, Handle&& handle) {
+        const auto work = [&](std::span<node* const> nodes) {
+            for (node* n : nodes) look(*n);
+            for (node* n : nodes) ready(*n);
+            for (node* n : nodes) handle(*n);
+        };
+        const std::uint32_t left = work_off(limit, work);
         if (left == 0 || closed() || head_.load(std::memory_order_seq_cst) == 0) return;
-        turn_round(head_.exchange(0, std::memory_order_seq_cst));
-        handle_backlog(left, prepare, handle);
+        take(head_.exchange(0, std::memory_order_seq_cst), left, work);
     }
 
     // No push succeeds any more; what had been pushed comes as with drain.
     template <class Handle>
     void close(Handle&& handle) {
-        const auto nothing = [](node&) {};
+        const auto work = [&](std::span<node* const> nodes) {
+            for (node* n : nodes) handle(*n);
+        };
         const std::uint64_t last = head_.exchange(closed_mark, std::memory_order_seq_cst);
         if (last == closed_mark) return;
-        handle_backlog(all, nothing, handle);
-        turn_round(last);
-        handle_backlog(all, nothing, handle);
+        work_off(all, work);
+        take(last, all, work);
     }
 
     void reopen() noexcept { head_.store(0, std::memory_order_seq_cst); }
@@ -75,7 +84,25 @@ class pending_queue {
 
   private:
     static constexpr std::uint64_t closed_mark = ~std::uint64_t{0};
-    static constexpr std::uint32_t ahead = 8;
+    using group = std::array<node*, batch>;
+
+    // What was in the stack. As a rule it is one group, and turned round by filling that from its end.
+    template <class Work>
+    void take(std::uint64_t head, std::uint32_t limit, Work& work) {
+        const auto count = static_cast<std::uint32_t>(head >> 32);
+        if (count > (std::min)(limit, batch)) {
+            turn_round(head);
+            work_off(limit, work);
+            return;
+        }
+        group nodes;
+        auto index = static_cast<std::uint32_t>(head);
+        for (std::uint32_t i = count; i-- > 0;) {
+            nodes[i] = &nodes_.at(index);
+            index = nodes[i]->next_queued.load(std::memory_order_relaxed);
+        }
+        work(std::span<node* const>(nodes.data(), count));
+    }
 
     // Makes the stack the backlog, which is empty.
     void turn_round(std::uint64_t head) noexcept {
@@ -89,28 +116,21 @@ class pending_queue {
         backlog_size_.store(static_cast<std::uint32_t>(head >> 32), std::memory_order_relaxed);
     }
 
-    // Returns how many more may be handled.
-    template <class Prepare, class Handle>
-    std::uint32_t handle_backlog(std::uint32_t limit, Prepare& prepare, Handle& handle) {
-        std::uint32_t scout = backlog_;
-        for (std::uint32_t i = 0; i < ahead && scout != 0; ++i) scout = prepare_one(scout, prepare);
-        std::uint32_t handled = 0;
-        while (backlog_ != 0 && handled < limit) {
-            if (scout != 0) scout = prepare_one(scout, prepare);
-            node& n = nodes_.at(backlog_);
-            backlog_ = n.next_queued.load(std::memory_order_relaxed);
-            ++handled;
-            handle(n);
+    // Works on the backlog. Returns how many more nodes may be handled.
+    template <class Work>
+    std::uint32_t work_off(std::uint32_t limit, Work& work) {
+        while (backlog_ != 0 && limit != 0) {
+            group nodes;
+            std::uint32_t count = 0;
+            for (; backlog_ != 0 && count < (std::min)(limit, batch); ++count) {
+                nodes[count] = &nodes_.at(backlog_);
+                backlog_ = nodes[count]->next_queued.load(std::memory_order_relaxed);
+            }
+            limit -= count;
+            backlog_size_.store(backlog_size_.load(std::memory_order_relaxed) - count, std::memory_order_relaxed);
+            work(std::span<node* const>(nodes.data(), count));
         }
-        backlog_size_.store(backlog_size_.load(std::memory_order_relaxed) - handled, std::memory_order_relaxed);
-        return limit - handled;
-    }
-
-    template <class Prepare>
-    std::uint32_t prepare_one(std::uint32_t index, Prepare& prepare) {
-        node& n = nodes_.at(index);
-        prepare(n);
-        return n.next_queued.load(std::memory_order_relaxed);
+        return limit;
     }
 
     const node_pool& nodes_;
