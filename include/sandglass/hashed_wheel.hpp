@@ -2,6 +2,7 @@
 #define SANDGLASS_HASHED_WHEEL_HPP
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -155,6 +156,7 @@ class hashed_wheel {
         }
         now_ = (std::max)(now_, (std::min)(to, never_tick - 1));
         pass_under_way_ = false;
+        if (next_ > warmed_ && ticks_ahead(next_) <= soon) warm_up();
         return fired;
     }
 
@@ -208,6 +210,11 @@ class hashed_wheel {
     void prefetch_last(tick_t tick) const noexcept { detail::prefetch(slots_[index_of(tick)].entries.back()); }
 
   private:
+    // See warm_up: how far ahead, how many lists at a time, how many entries in all.
+    static constexpr std::uint64_t soon = 64;
+    static constexpr std::size_t most_at_once = 16;
+    static constexpr std::size_t most_entries = 2048;
+
     struct slot {
         detail::intrusive_list entries;
         tick_t earliest = never_tick;  // of the ticks under which entries were placed here: never too late
@@ -316,6 +323,40 @@ class hashed_wheel {
         longest_slot_ = (std::max)(longest_slot_, seen);
     }
 
+    // Brings what the next few passes will look at into the cache. A list is a chain of cache misses, each of which
+    // only tells where the next one is; but the lists of several slots do not depend on each other, nor do the two ends
+    // of one. Walked side by side, their misses overlap: a quarter of the time.
+    void warm_up() noexcept {
+        struct walk {
+            const detail::list_hook* front;
+            const detail::list_hook* back;
+        };
+        // Of long lists few, so that those that are begun come to their end.
+        const std::size_t mean = size_ / ((std::max)(occupied_.count(), std::size_t{1})) + 1;
+        const std::size_t at_once = (std::clamp)(most_entries / mean, std::size_t{2}, most_at_once);
+        std::array<walk, most_at_once> walks;
+        std::size_t count = 0;
+        for (tick_t tick = next_; count < at_once && ticks_ahead(tick) <= soon && tick != never_tick; ++tick) {
+            const slot& s = slots_[index_of(tick)];
+            if (s.earliest <= tick && !s.entries.empty()) walks[count++] = {s.entries.front(), s.entries.back()};
+            warmed_ = tick;
+        }
+        for (std::size_t left = most_entries / 2; count != 0 && left >= count; left -= count) {
+            for (std::size_t i = 0; i < count;) {
+                walk& w = walks[i];
+                const detail::list_hook* const next = w.front->next;
+                if (w.front == w.back || next == w.back) {
+                    w = walks[--count];
+                } else {
+                    w = {next, w.back->prev};
+                    detail::prefetch(w.front);
+                    detail::prefetch(w.back);
+                    ++i;
+                }
+            }
+        }
+    }
+
     // The next tick on which something is due. Cost: the next few occupied slots as a rule, else see earliest_tree.
     [[nodiscard]] tick_t find_next() noexcept {
         constexpr int patience = 16;
@@ -348,7 +389,8 @@ class hashed_wheel {
     detail::intrusive_list firing_;   // to fire in the pass that is under way
     detail::intrusive_list never_;    // in no slot: no pass needs to look at them
     tick_t now_;
-    tick_t next_ = never_tick;  // lower bound of the tick of everything in the slots
+    tick_t next_ = never_tick;                              // lower bound of the tick of everything in the slots
+    tick_t warmed_ = (std::numeric_limits<tick_t>::min)();  // what is due up to here has been brought into the cache
     std::size_t size_ = 0;
     std::size_t longest_slot_ = 0;
     bool pass_under_way_ = false;
