@@ -132,6 +132,25 @@ class node_pool {
             directory_at(index / chunk_nodes).load(std::memory_order_acquire))[index % chunk_nodes];
     }
 
+    // For who looks up many nodes one after another: most are in the same chunk as the one before.
+    class lookup {
+      public:
+        explicit lookup(const node_pool& pool) noexcept : pool_(pool) {}
+        [[nodiscard]] node& at(std::uint32_t index) noexcept {
+            const std::uint32_t chunk = index / chunk_nodes;
+            if (chunk != chunk_) {
+                chunk_ = chunk;
+                nodes_ = reinterpret_cast<node*>(pool_.directory_at(chunk).load(std::memory_order_acquire));
+            }
+            return nodes_[index % chunk_nodes];
+        }
+
+      private:
+        const node_pool& pool_;
+        std::uint32_t chunk_ = static_cast<std::uint32_t>(-1);
+        node* nodes_ = nullptr;
+    };
+
     // Calls `visit(node)` for every node that was ever handed out and became known to the caller, until one answers
     // that it was the last of interest.
     template <class Visit>

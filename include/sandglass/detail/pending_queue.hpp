@@ -96,9 +96,10 @@ class pending_queue {
             return;
         }
         group nodes;
+        node_pool::lookup known(nodes_);
         auto index = static_cast<std::uint32_t>(head);
         for (std::uint32_t i = count; i-- > 0;) {
-            nodes[i] = &nodes_.at(index);
+            nodes[i] = &known.at(index);
             index = nodes[i]->next_queued.load(std::memory_order_relaxed);
         }
         work(std::span<node* const>(nodes.data(), count));
@@ -106,8 +107,9 @@ class pending_queue {
 
     // Makes the stack the backlog, which is empty.
     void turn_round(std::uint64_t head) noexcept {
+        node_pool::lookup known(nodes_);
         for (auto index = static_cast<std::uint32_t>(head); index != 0;) {
-            node& n = nodes_.at(index);
+            node& n = known.at(index);
             const std::uint32_t before = n.next_queued.load(std::memory_order_relaxed);
             n.next_queued.store(backlog_, std::memory_order_relaxed);
             backlog_ = index;
@@ -119,11 +121,12 @@ class pending_queue {
     // Works on the backlog. Returns how many more nodes may be handled.
     template <class Work>
     std::uint32_t work_off(std::uint32_t limit, Work& work) {
+        node_pool::lookup known(nodes_);
         while (backlog_ != 0 && limit != 0) {
             group nodes;
             std::uint32_t count = 0;
             for (; backlog_ != 0 && count < (std::min)(limit, batch); ++count) {
-                nodes[count] = &nodes_.at(backlog_);
+                nodes[count] = &known.at(backlog_);
                 backlog_ = nodes[count]->next_queued.load(std::memory_order_relaxed);
             }
             limit -= count;
