@@ -22,7 +22,7 @@ struct timer_stats {
     std::uint64_t slow = 0;       // of the fired ones: longer than wheel_options::slow_callback
     std::uint64_t missed = 0;     // runs of fixed-rate series that another run made up for
     // No longer pending, but their memory is not back yet: running ones, and cancelled ones that the thread has not looked
-    // at. A sleeping thread is not woken for those; before they are 64, a caller looks at them.
+    // at. A sleeping thread is not woken for those; before a calling thread has left 64, it looks at them itself.
     std::uint64_t unreclaimed = 0;
 
     std::uint64_t longest_slot = 0;  // the most entries of a slot of mixed rounds, as the cursor found it

@@ -106,9 +106,9 @@ class timer_queue {
     // ---- drive ----------------------------------------------------------------------------------------------------
 
     // One pass: hands everything that is due to the executor, in the order of the deadlines; what was past due when it
-    // was scheduled comes first, in the order of scheduling. Timers that become due, or are scheduled for now, during the
-    // pass are left to the next one. Returns how many were handed over; 0 when another poll is in progress, this one's
-    // own callbacks included.
+    // was scheduled comes first. Within one tick, timers of one thread come in the order in which it scheduled them.
+    // Timers that become due, or are scheduled for now, during the pass are left to the next one. Returns how many were
+    // handed over; 0 when another poll is in progress, this one's own callbacks included.
     std::size_t poll() {
         const std::shared_ptr<host> alive = host_;  // a callback may destroy this object
         return alive->poll();

@@ -235,15 +235,15 @@ inline void timer_core::after_push(pending_queue::pushed pushed, tick_t due) noe
     // it reads the queue. So one of the two sees the other, and no timer is slept through.
     wake_if_asleep_at(due);
     if (pushed == pending_queue::pushed::queued) return;
-    // Who completes a batch handles one, and a second one, so that a backlog shrinks, while they are still in this
-    // core's cache. He waits for the wheel, for some microseconds, only if callers have outrun the consumer by far.
+    // Who completes a batch handles it, and what is left of earlier ones, while it is still in this core's cache. He waits
+    // for the wheel, for some microseconds, only if he has outrun those who hold it by far.
     if (pushed == pending_queue::pushed::batch_complete) {
         if (!wheel_mutex_.try_lock()) return;
     } else {
         wheel_mutex_.lock();
     }
     const std::lock_guard wheel(wheel_mutex_, std::adopt_lock);
-    drain(2 * pending_queue::batch);
+    drain(lanes::mine);
 }
 
 // For a pending node whose `queued` bit the caller has just set; false if stopped, with the bit still set.

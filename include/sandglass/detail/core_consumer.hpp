@@ -10,23 +10,29 @@
 
 namespace sandglass::detail {
 
-inline void timer_core::drain(std::uint32_t limit) noexcept {
-    if (pending_.empty()) return;  // or stopped; the wheel may be gone then
+inline void timer_core::drain(lanes which) noexcept {
+    // If stopped, they are empty. The wheel may be gone then.
+    if (which == lanes::mine ? pending_.mine_is_empty() : pending_.empty()) return;
     node_pool::chain released;
-    pending_.drain(
-        limit,
-        [this](const node& n) {
-            const word s = n.word.load(std::memory_order_relaxed);
-            if ((s & state::placed) != 0) {
-                prefetch(n.next);
-                prefetch(n.prev);
-            }
-            if (state::phase(s) == state::pending) wheel_->prefetch_slot(n.tick());
-        },
-        [this](const node& n) {
-            if (state::phase(n.word.load(std::memory_order_relaxed)) == state::pending) wheel_->prefetch_last(n.tick());
-        },
-        [this, &released](node& n) { look_at(n, released); });
+    const auto look = [this](const node& n) {
+        const word s = n.word.load(std::memory_order_relaxed);
+        if ((s & state::placed) != 0) {
+            prefetch(n.next);
+            prefetch(n.prev);
+        }
+        if (state::phase(s) == state::pending) wheel_->prefetch_slot(n.tick());
+    };
+    const auto ready = [this](const node& n) {
+        if (state::phase(n.word.load(std::memory_order_relaxed)) == state::pending) wheel_->prefetch_last(n.tick());
+    };
+    const auto handle = [this, &released](node& n) { look_at(n, released); };
+    if (which == lanes::mine) {
+        // More than one batch, so that a backlog shrinks. It is rarely that long: then the wheel was taken just before, and
+        // one long hold costs the others less than four short ones.
+        pending_.drain_mine(4 * pending_queue::batch, look, ready, handle);
+    } else {
+        pending_.drain_all(look, ready, handle);
+    }
     if (released.first != nullptr) pool_.give(released);
     publish_figures();
 }
@@ -83,7 +89,7 @@ inline bool timer_core::begin_pass(tick_t target) noexcept {
     const std::lock_guard wheel(wheel_mutex_);
     if (!pending_.closed()) {
         // Before the pass: what has been due for a while still comes in order.
-        drain(pending_queue::all);
+        drain(lanes::all);
         pass_target_ = target;
         cursor_.store((std::max)(target, wheel_->now()), std::memory_order_relaxed);
     }
@@ -132,7 +138,7 @@ inline tick_t timer_core::prepare_sleep() noexcept {
     const std::lock_guard wheel(wheel_mutex_);
     if (pending_.closed()) return never_tick;
     for (int tries = 0; tries < patience; ++tries) {
-        drain(pending_queue::all);
+        drain(lanes::all);
         const tick_t next = wheel_->next_expiry();
         // Written before the queue is looked at once more. See after_push.
         sleeps_until_.store(next, std::memory_order_seq_cst);
@@ -146,7 +152,7 @@ inline tick_t timer_core::prepare_sleep() noexcept {
 inline tick_t timer_core::next_tick() noexcept {
     const std::lock_guard wheel(wheel_mutex_);
     if (pending_.closed()) return never_tick;
-    drain(pending_queue::all);
+    drain(lanes::all);
     return wheel_->next_expiry();
 }
 

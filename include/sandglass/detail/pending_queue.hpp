@@ -11,13 +11,13 @@
 
 namespace sandglass::detail {
 
-// Everything that the consumer must look at: new timers, cancelled ones, ones pulled forward. An intrusive stack that
-// is taken as a whole (R. K. Treiber, "Systems Programming: Coping with Parallelism", 1986) and turned round, so it
-// comes out in the order in which it went in. There is no pop of a single node, hence no ABA: a push only needs the head
-// to be what it was, not that nothing happened meanwhile. What was taken but not yet handled is the backlog.
+// One lane of the pending queue (see pending_lanes). An intrusive stack that is taken as a whole (R. K. Treiber, "Systems
+// Programming: Coping with Parallelism", 1986) and turned round, so it comes out in the order in which it went in. There
+// is no pop of a single node, hence no ABA: a push only needs the head to be what it was, not that nothing happened
+// meanwhile. What was taken but not yet handled is the backlog.
 //
 // Threads: push by any; drain and close by who holds the wheel.
-class pending_queue {
+class alignas(2 * cache_line) pending_queue {
   public:
     // What the pusher is to do: nothing; handle a batch, if the wheel is free; do so even if he must wait for it.
     enum class pushed { queued, batch_complete, overfull, closed };
@@ -137,8 +137,8 @@ class pending_queue {
     }
 
     const node_pool& nodes_;
-    alignas(cache_line) std::atomic<std::uint64_t> head_{0};  // number of nodes << 32 | index of the last one
-    std::uint32_t backlog_ = 0;                               // index of the first one, linked in order
+    std::atomic<std::uint64_t> head_{0};  // number of nodes << 32 | index of the last one
+    std::uint32_t backlog_ = 0;           // index of the first one, linked in order
     std::atomic<std::uint32_t> backlog_size_{0};
 };
 

@@ -17,7 +17,7 @@
 #include <sandglass/detail/counters.hpp>
 #include <sandglass/detail/node.hpp>
 #include <sandglass/detail/node_pool.hpp>
-#include <sandglass/detail/pending_queue.hpp>
+#include <sandglass/detail/pending_lanes.hpp>
 #include <sandglass/detail/ticks.hpp>
 #include <sandglass/detail/wheel_lock.hpp>
 #include <sandglass/errors.hpp>
@@ -216,7 +216,8 @@ class timer_core {
     void wake_host() noexcept;
 
     bool end_by_stop(node& n, bool wait) noexcept;
-    void drain(std::uint32_t limit) noexcept;
+    enum class lanes { mine, all };
+    void drain(lanes which) noexcept;
     void look_at(node& n, node_pool::chain& released) noexcept;
     void insert(node& n, tick_t tick) noexcept;
     void publish_figures() noexcept;
@@ -240,7 +241,7 @@ class timer_core {
     void release_into(node& n, node_pool::chain& released) noexcept;
 
     node_pool pool_;
-    pending_queue pending_;
+    pending_lanes pending_;
     // Until which tick the consumer sleeps; `awake`: it will look at the queue before it sleeps.
     alignas(cache_line) std::atomic<tick_t> sleeps_until_{awake};
     std::atomic<tick_t> cursor_{0};  // never ahead of an unseen place in the wheel, see node::will_be_seen_by
