@@ -1,5 +1,7 @@
-#include "support/sandglass.hpp"
+#include "subjects/sandglass.hpp"
+#include "support/benchmarks.hpp"
 
-BENCHMARK(bench::arm<bench::bare_wheel>)->Name("W1_arm/bare/sandglass")->Apply(bench::configure);
-BENCHMARK(bench::arm<bench::queue_on_own_loop>)->Name("W1_arm/timer/sandglass_queue")->Apply(bench::configure);
-BENCHMARK(bench::arm<bench::threaded_wheel>)->Name("W1_arm/timer/sandglass")->Apply(bench::configure);
+BENCHMARK(bench::arm<bench::bare_wheel>)->Name("arm/bare/sandglass")->Apply(bench::every_size);
+BENCHMARK(bench::arm<bench::queue_in_loop>)->Name("arm/loop/sandglass")->Apply(bench::every_size);
+BENCHMARK(bench::arm<bench::threaded_wheel>)->Name("arm/timer/sandglass")->Apply(bench::every_size);
+BENCHMARK(bench::arm<bench::pooled_wheel>)->Name("arm/timer/sandglass_pool")->Apply(bench::up_to_a_million);

@@ -1,7 +1,9 @@
-#include "support/sandglass.hpp"
+#include "subjects/sandglass.hpp"
+#include "support/benchmarks.hpp"
 
-BENCHMARK(bench::arm_cancel<bench::bare_wheel>)->Name("W2_arm_cancel/bare/sandglass")->Apply(bench::configure);
-BENCHMARK(bench::arm_cancel<bench::queue_on_own_loop>)
-    ->Name("W2_arm_cancel/timer/sandglass_queue")
-    ->Apply(bench::configure);
-BENCHMARK(bench::arm_cancel<bench::threaded_wheel>)->Name("W2_arm_cancel/timer/sandglass")->Apply(bench::configure);
+BENCHMARK(bench::arm_cancel<bench::bare_wheel>)->Name("arm_cancel/bare/sandglass")->Apply(bench::every_size);
+BENCHMARK(bench::arm_cancel<bench::queue_in_loop>)->Name("arm_cancel/loop/sandglass")->Apply(bench::every_size);
+BENCHMARK(bench::arm_cancel<bench::threaded_wheel>)->Name("arm_cancel/timer/sandglass")->Apply(bench::every_size);
+BENCHMARK(bench::arm_cancel<bench::pooled_wheel>)
+    ->Name("arm_cancel/timer/sandglass_pool")
+    ->Apply(bench::up_to_a_million);

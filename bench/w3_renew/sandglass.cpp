@@ -1,5 +1,7 @@
-#include "support/sandglass.hpp"
+#include "subjects/sandglass.hpp"
+#include "support/benchmarks.hpp"
 
-BENCHMARK(bench::renew<bench::bare_wheel>)->Name("W3_renew/bare/sandglass")->Apply(bench::configure);
-BENCHMARK(bench::renew<bench::queue_on_own_loop>)->Name("W3_renew/timer/sandglass_queue")->Apply(bench::configure);
-BENCHMARK(bench::renew<bench::threaded_wheel>)->Name("W3_renew/timer/sandglass")->Apply(bench::configure);
+BENCHMARK(bench::renew<bench::bare_wheel>)->Name("renew/bare/sandglass")->Apply(bench::every_size);
+BENCHMARK(bench::renew<bench::queue_in_loop>)->Name("renew/loop/sandglass")->Apply(bench::every_size);
+BENCHMARK(bench::renew<bench::threaded_wheel>)->Name("renew/timer/sandglass")->Apply(bench::every_size);
+BENCHMARK(bench::renew<bench::pooled_wheel>)->Name("renew/timer/sandglass_pool")->Apply(bench::up_to_a_million);

@@ -1,5 +1,7 @@
-#include "support/sandglass.hpp"
+#include "subjects/sandglass.hpp"
+#include "support/benchmarks.hpp"
 
-BENCHMARK(bench::fire<bench::bare_wheel>)->Name("W4_fire/bare/sandglass")->Apply(bench::configure);
-BENCHMARK(bench::fire<bench::queue_on_own_loop>)->Name("W4_fire/timer/sandglass_queue")->Apply(bench::configure);
-BENCHMARK(bench::fire<bench::threaded_wheel>)->Name("W4_fire/timer/sandglass")->Apply(bench::configure);
+BENCHMARK(bench::fire<bench::bare_wheel>)->Name("fire/bare/sandglass")->Apply(bench::up_to_a_million);
+BENCHMARK(bench::fire<bench::queue_in_loop>)->Name("fire/loop/sandglass")->Apply(bench::up_to_a_million);
+BENCHMARK(bench::fire<bench::threaded_wheel>)->Name("fire/timer/sandglass")->Apply(bench::up_to_a_million);
+BENCHMARK(bench::fire<bench::pooled_wheel>)->Name("fire/timer/sandglass_pool")->Apply(bench::up_to_a_million);
