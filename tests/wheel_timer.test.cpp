@@ -25,6 +25,7 @@
 #include <filesystem>
 #include <fstream>
 #include <pthread.h>
+#include <sys/prctl.h>
 #endif
 
 #include <support/catch.hpp>
@@ -192,6 +193,23 @@ TEST_CASE("on_thread_start runs on the thread before any callback", "[wheel_time
 }
 
 // C055
+#if defined(__linux__)
+TEST_CASE("the thread is woken within a hundredth of a tick, or sooner if its creator is", "[wheel_timer][thread]") {
+    const auto slack_at = [](std::chrono::nanoseconds tick) {
+        std::promise<int> slack;
+        sandglass::wheel_timer timer{
+            {.tick = tick, .on_thread_start = [&] { slack.set_value(prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL)); }}};
+        timer.schedule_after(1h, [] {});
+        return slack.get_future().get();
+    };
+    const int own = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
+    CHECK(slack_at(1ms) == (std::min)(own, 10'000));
+    CHECK(slack_at(100us) == (std::min)(own, 1'000));
+    CHECK(slack_at(1ns) == (std::min)(own, 1));
+    CHECK(slack_at(1h) == own);
+}
+#endif
+
 TEST_CASE("an on_thread_start that throws is reported and the timer works", "[wheel_timer][thread]") {
     std::atomic<int> reports{0};
     std::atomic<bool> right_kind{false};

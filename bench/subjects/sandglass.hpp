@@ -89,9 +89,10 @@ class sandglass_calls {
     void finish() { timer_.stop(); }
 
   protected:
-    static sandglass::wheel_options options(nanoseconds tick) {
+    static sandglass::wheel_options options(nanoseconds tick, std::size_t slots) {
         sandglass::wheel_options o;
         o.tick = tick;
+        o.slots = slots;
         return o;
     }
     Timer timer_;
@@ -100,7 +101,8 @@ class sandglass_calls {
 // wheel_timer with the inline executor and the default number of slots; 1 ms tick unless said.
 class threaded_wheel : public sandglass_calls<sandglass::wheel_timer> {
   public:
-    explicit threaded_wheel(nanoseconds tick = milliseconds(1)) : sandglass_calls(options(tick)) {}
+    explicit threaded_wheel(nanoseconds tick = milliseconds(1), std::size_t slots = sandglass::wheel_options{}.slots)
+        : sandglass_calls(options(tick, slots)) {}
     void settle() {}
     void fire_all(milliseconds, const tally& calls, std::uint64_t n) { wait_for(calls, n); }
 };
@@ -112,9 +114,9 @@ class pooled_wheel
     using pool = std::unique_ptr<sandglass::thread_pool>;
 
   public:
-    explicit pooled_wheel(nanoseconds tick = milliseconds(1))
+    pooled_wheel()
         : pool(std::make_unique<sandglass::thread_pool>(1U)),
-          sandglass_calls(options(tick), std::ref(*static_cast<pool&>(*this))) {}
+          sandglass_calls(sandglass::wheel_options{}, std::ref(*static_cast<pool&>(*this))) {}
     void settle() {}
     void fire_all(milliseconds, const tally& calls, std::uint64_t n) { wait_for(calls, n); }
     void finish() {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <sandglass/detail/thread_name.hpp>
+#include <sandglass/detail/timer_slack.hpp>
 #include <sandglass/timer_queue.hpp>
 
 namespace sandglass {
@@ -75,7 +76,8 @@ class sleeper {
 }  // namespace detail
 
 // A timer with a thread of its own, which turns the wheel and hands what is due to the executor. The thread starts with
-// the first schedule_*; it sleeps until the next deadline, not until the next tick, and not at all to no purpose.
+// the first schedule_*; it sleeps until the next deadline, not until the next tick, and not at all to no purpose. On
+// Linux it asks to be woken within a hundredth of a tick (its timer slack; on_thread_start may set another).
 //
 // Offers all that `timer_queue` does but poll(); see there for the contracts.
 // Threads: any. Construction and destruction by one; the destructor may be run by a callback.
@@ -162,7 +164,7 @@ class basic_wheel_timer {
         using clock = detail::unwrapped_t<Clock>;
 
         shared(wheel_options options, Executor&& executor, Clock&& clock_object)
-            : name(options.thread_name), on_start(options.on_thread_start),
+            : name(options.thread_name), tick(options.tick), on_start(options.on_thread_start),
               queue(std::move(options), std::move(executor), std::move(clock_object)),
               bed(std::make_shared<detail::sleeper<clock>>(queue.timer_clock())) {
             queue.on_earlier([sleeper = bed] { sleeper->wake(); });
@@ -185,6 +187,7 @@ class basic_wheel_timer {
         void work() noexcept {
             thread_id.store(std::this_thread::get_id());
             detail::name_this_thread(name);
+            detail::limit_timer_slack(tick);
             try {
                 if (on_start) on_start();
             } catch (...) {
@@ -215,6 +218,7 @@ class basic_wheel_timer {
         }
 
         const std::string name;
+        const std::chrono::nanoseconds tick;
         const std::function<void()> on_start;
         timer_queue<Executor, Clock> queue;
         const std::shared_ptr<detail::sleeper<clock>> bed;
