@@ -82,6 +82,9 @@ FIGURES = [
      [("longest_call_us", "longest"), ("p99_call_us", "p99")]),
 ]
 
+SIZING = ("N timers spread evenly over a horizon, none of them cancelled, 1 ms tick: CPU of the process in % of a core while nobody "
+          "schedules; ns a fired timer, on virtual time; what the process has grown by.")
+
 
 class Results:
     """What results.json holds, and the few questions that the report asks of it."""
@@ -267,6 +270,9 @@ def tables(results: Results, spread: bool) -> list[str]:
         body = figures_table(results, workload, columns, spread)
         if body:
             out += [f"## {title}", "", what, "", *body]
+    sizing = sizing_table(results)
+    if sizing and not spread:
+        out += ["## Sizing", "", SIZING, "", *sizing, ""]
     return out
 
 
@@ -321,14 +327,55 @@ def readme_section(data: dict[str, Any]) -> str:
     ])
 
 
-BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
+# ---- How to choose the number of slots ------------------------------------------------------------------------------
+
+def horizon(seconds: int) -> str:
+    for unit, name in ((3600, "h"), (60, "min")):
+        if seconds >= unit:
+            return f"{seconds // unit} {name}"
+    return f"{seconds} s"
 
 
-def with_section(readme: str, section: str) -> str:
-    if readme.count(BEGIN) != 1 or readme.count(END) != 1:
-        raise SystemExit(f"the README must hold each of {BEGIN} and {END} once")
-    before, rest = readme.split(BEGIN)
-    return f"{before}{BEGIN}\n{section}\n{END}{rest.split(END)[1]}"
+def sizing_cell(m: dict[str, Any] | None) -> str:
+    cpu, fired, memory = (median(m, figure) for figure in ("cpu_percent", "fired_ns", "memory_mib"))
+    if cpu is None:
+        return MISSING
+    return f"{number(cpu)} % · {number(fired)} ns · {number(memory)} MiB"
+
+
+def sizing_table(results: Results) -> list[str]:
+    """Rows: timers and horizons; columns: slots."""
+    found = {tuple(m["parameters"][k] for k in ("pending", "horizon_s", "slots")): m for m in results.of("sizing", "timer")}
+    slots = unique(key[2] for key in found)
+    if not slots:
+        return []
+    lines = header("timers, due within", [f"{n:,} slots" for n in slots])
+    for pending, seconds in unique(key[:2] for key in found):
+        lines.append(row(f"{pending:,}, {horizon(seconds)}", *(sizing_cell(found.get((pending, seconds, n))) for n in slots)))
+    return lines
+
+
+def sizing_section(data: dict[str, Any]) -> str:
+    return "\n".join(sizing_table(Results(data)))
+
+
+# ---- Into the README ------------------------------------------------------------------------------------------------
+
+README_SECTIONS = {"bench": readme_section, "sizing": sizing_section}
+
+
+def with_section(readme: str, name: str, section: str) -> str:
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    if readme.count(begin) != 1 or readme.count(end) != 1:
+        raise SystemExit(f"the README must hold each of {begin} and {end} once")
+    before, rest = readme.split(begin)
+    return f"{before}{begin}\n{section}\n{end}{rest.split(end)[1]}"
+
+
+def with_sections(readme: str, data: dict[str, Any]) -> str:
+    for name, make in README_SECTIONS.items():
+        readme = with_section(readme, name, make(data))
+    return readme
 
 
 # ---- Charts ---------------------------------------------------------------------------------------------------------
@@ -481,8 +528,8 @@ def stale(data: dict[str, Any], folder: Path, readme: Path) -> list[str]:
     if not table_path.exists() or table_path.read_text(encoding="utf-8") != table(data):
         bad.append(str(table_path))
     text = readme.read_text(encoding="utf-8")
-    if with_section(text, readme_section(data)) != text:
-        bad.append(f"{readme}, between {BEGIN} and {END}")
+    if with_sections(text, data) != text:
+        bad.append(f"{readme}, between the comments `... begin` and `... end`")
     if can_draw():
         import matplotlib
 
@@ -515,7 +562,7 @@ def main() -> int:
         write_charts(data, folder)
     else:
         print("no charts: matplotlib is not installed", file=sys.stderr)
-    given.readme.write_text(with_section(given.readme.read_text(encoding="utf-8"), readme_section(data)), encoding="utf-8")
+    given.readme.write_text(with_sections(given.readme.read_text(encoding="utf-8"), data), encoding="utf-8")
     return 0
 
 

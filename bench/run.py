@@ -70,11 +70,11 @@ def compiler_and_flags(build: Path) -> tuple[str, str]:
     return version[0] if version else "unknown", " ".join(["-std=c++20", *filter(None, flags)])
 
 
-def build_all(build: Path) -> None:
+def build_programs(build: Path, *programs: str) -> None:
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DSANDGLASS_BUILD_TESTS=OFF", "-DSANDGLASS_BUILD_EXAMPLES=OFF"]
     subprocess.run(["cmake", "-S", ROOT, "-B", build, *options], check=True, stdout=sys.stderr)
-    targets = ["--target", GOOGLE, OWN]
-    subprocess.run(["cmake", "--build", build, "--parallel", str(os.cpu_count() or 1), *targets], check=True, stdout=sys.stderr)
+    jobs = str(os.cpu_count() or 1)
+    subprocess.run(["cmake", "--build", build, "--parallel", jobs, "--target", *programs], check=True, stdout=sys.stderr)
 
 
 class Suite:
@@ -220,7 +220,7 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     given = arguments()
     if not given.no_build:
-        build_all(given.build_dir)
+        build_programs(given.build_dir, GOOGLE, OWN)
     suite = Suite(given.build_dir, given.quick, given.timeout)
     names = [name for name in suite.program_of if re.search(given.filter, name)]
     if not names:

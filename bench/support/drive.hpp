@@ -1,6 +1,7 @@
 #ifndef SANDGLASS_BENCH_SUPPORT_DRIVE_HPP
 #define SANDGLASS_BENCH_SUPPORT_DRIVE_HPP
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +16,7 @@ struct outcome {
 
 struct drive {
     std::string name;  // workload/kind/implementation[/parameter:value]
-    outcome (*run)();
+    std::function<outcome()> run;
 };
 
 // All that the program knows, in the order in which they were added.
@@ -23,8 +24,8 @@ inline std::vector<drive>& drives() {
     static std::vector<drive> all;
     return all;
 }
-inline bool add(std::string name, outcome (*run)()) {
-    drives().push_back({std::move(name), run});
+inline bool add(std::string name, std::function<outcome()> run) {
+    drives().push_back({std::move(name), std::move(run)});
     return true;
 }
 
