@@ -17,7 +17,7 @@ struct load {
     std::size_t slots;
 
     nanoseconds delay(bench::random& rng) const {
-        return milliseconds(1 + rng.below(static_cast<std::uint64_t>(horizon_s) * 1000));
+        return milliseconds(1 + rng.below(1000 * static_cast<std::uint64_t>(horizon_s)));
     }
 };
 
@@ -53,8 +53,7 @@ bench::outcome firing(const load& of) {
     options.slots = of.slots;
     sandglass::timer_queue<sandglass::inline_executor, std::reference_wrapper<sandglass::manual_clock>> queue(
         options, {}, std::ref(clock));
-    for (std::size_t i = 0; i < of.pending; ++i)
-        queue.schedule_after(of.delay(rng), bench::task{&calls, 1});
+    for (std::size_t i = 0; i < of.pending; ++i) queue.schedule_after(of.delay(rng), bench::task{&calls, 1});
     queue.poll();
 
     const bench::clock::time_point start = bench::clock::now();
