@@ -23,7 +23,7 @@ NAMES = {
     "sandglass": {"bare": "**sandglass** `hashed_wheel`", "loop": "**sandglass** `timer_queue`", "timer": "**sandglass** `wheel_timer`"},
     "sandglass_pool": "**sandglass** `wheel_timer`, pool",
     "priority_queue": {"bare": "`std::priority_queue`", "timer": "`std::priority_queue` + mutex (baseline)"},
-    "priority_queue_slab": "the same, tuned (slab)",
+    "priority_queue_slab": "`std::priority_queue` + mutex, tuned (slab)",
     "multimap": "`std::multimap`",
     "list_scan": "list, scanned each tick",
     "asio": "Boost.Asio `steady_timer`",
@@ -159,6 +159,10 @@ def label(m: dict[str, Any]) -> str:
     return text
 
 
+def count_of_rounds(data: dict[str, Any]) -> str:
+    return f"{data['rounds']} round{'s' if data['rounds'] != 1 else ''}"
+
+
 def row(*cells: str) -> str:
     return "| " + " | ".join(cells) + " |"
 
@@ -244,7 +248,7 @@ def table(data: dict[str, Any]) -> str:
     out = [
         "# Results", "",
         "Made by `bench/report.py` from `results.json`; what is measured and how: [bench/README.md](../README.md).", "",
-        f"{data['date']}, {data['rounds']} round{'s' if data['rounds'] != 1 else ''}"
+        f"{data['date']}, {count_of_rounds(data)}"
         f"{', quick (tiny sizes: says nothing about speed)' if data['quick'] else ''}.",
         f"{machine_line(results)}. {data['compiler']}, `{data['flags']}`. {peers_line(results)}", "",
         "A cell is the median of all rounds; in brackets how many times as fast as the baseline of that kind, the median of the",
@@ -322,7 +326,7 @@ def readme_section(data: dict[str, Any]) -> str:
                          *(readme_cell(results, name, column) for column in README_COLUMNS)))
     return "\n".join([
         *lines, "",
-        f"Medians of {data['rounds']} rounds, {data['date']}; in brackets how many times as fast as the baseline in the same round. "
+        f"Medians of {count_of_rounds(data)}, {data['date']}; in brackets how many times as fast as the baseline in the same round. "
         f"{machine_line(results)}; {data['compiler']}. All figures: [table](bench/results/table.md).",
     ])
 
