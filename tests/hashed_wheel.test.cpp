@@ -806,6 +806,25 @@ TEST_CASE("an entry may be postponed to its own tick, for ever, and back", "[has
     CHECK(advance(wheel, 2'000'000) == std::vector<firing>{{0, 1'000'010}});
 }
 
+TEST_CASE("an entry is moved to and fro without leaving its place, until it is moved to before it", "[hashed_wheel]") {
+    hashed_wheel<item> wheel(8);
+    std::deque<item> entries = items(3);
+    for (item& entry : entries) wheel.insert(entry, 20);
+    for (item& entry : entries) wheel.postpone(entry, 90);
+    const auto* const neighbour = entries[1].next;
+    wheel.postpone(entries[1], 40);
+    wheel.postpone(entries[1], 20);
+    wheel.postpone(entries[1], 30);
+    CHECK(entries[1].next == neighbour);
+    CHECK(wheel.next_expiry() <= 20);
+    CHECK(advance(wheel, 25).empty());  // has found it: now it stands under 30
+    wheel.postpone(entries[1], 70);
+    wheel.postpone(entries[1], 29);
+    CHECK(wheel.next_expiry() == 29);
+    CHECK(advance(wheel, 100) == std::vector<firing>{{1, 29}, {0, 90}, {2, 90}});
+    CHECK(wheel.empty());
+}
+
 TEST_CASE("an overdue entry may be postponed", "[hashed_wheel]") {
     hashed_wheel<item> wheel(8, 10);
     std::deque<item> entries = items(2);
@@ -1030,15 +1049,11 @@ class pair_of_wheel_and_model {
     void postpone(item& entry, tick_t tick) {
         const tick_t before = entry.tick();
         wheel_.postpone(entry, tick);
-        if (tick < before) {
+        if (tick < before && tick <= now_) {
             forget(entry.id);
-            if (tick <= now_) {
-                overdue_.push_back(entry.id);
-            } else {
-                ahead_.emplace(tick, entry.id);
-            }
+            overdue_.push_back(entry.id);
             postponed_[index(entry)] = false;
-        } else if (tick > before && tick > now_) {
+        } else if (tick != before && tick > now_) {
             // What waits for the next pass goes on waiting for it, wherever it belongs then.
             if (in_pass_ && std::find(overdue_.begin(), overdue_.end(), entry.id) != overdue_.end()) return;
             forget(entry.id);

@@ -634,7 +634,7 @@ TEST_CASE("on_thread_start may schedule and even stop", "[wheel_timer][stop]") {
         done = true;
     }}};
     self = &timer;
-    timer.schedule_after(0s, [&] { ++runs; });
+    static_cast<void>(timer.try_schedule_after(0s, [&] { ++runs; }));  // the thread that this starts may be quicker
     CHECK(eventually([&] { return done.load(); }));
     CHECK(ends_in_time([&] { timer.stop(); }));
     CHECK(runs == 0);

@@ -44,10 +44,13 @@ class wheel_hook : public detail::list_hook {
     friend class hashed_wheel;
 
     void tick(tick_t tick) noexcept { tick_ = tick; }
-    void enter(tick_t tick, tick_t) noexcept { tick_ = tick; }
-    void stay(tick_t, tick_t) noexcept {}
+    void enter(tick_t tick, tick_t) noexcept { tick_ = place_ = tick; }
+    void stay(tick_t tick, tick_t) noexcept {
+        if (place_ != tick) place_ = tick;  // a pass writes nothing to what stays as it was
+    }
 
     tick_t tick_ = 0;
+    tick_t place_ = 0;  // the tick under which it stands in the wheel: its own, or an earlier one
 };
 
 // A single-level hashed timing wheel: scheme 6 of G. Varghese and T. Lauck, "Hashed and Hierarchical Timing Wheels"
@@ -95,12 +98,12 @@ class hashed_wheel {
         --size_;
     }
 
-    // Moves an entry to a later tick, without touching its neighbours: the wheel notices when the cursor comes to where
-    // the entry stood. Where it then comes among the other entries of its tick is not specified;
-    // within a pass, an entry that was inserted as overdue and then postponed waits for the next pass.
-    // Cost: O(1), one store. A tick that is not later moves it at once.
+    // Moves an entry to another tick, as a rule to a later one, and then without touching its neighbours: the wheel
+    // notices when the cursor comes to where the entry stands. Where it then comes among the other entries of its tick is
+    // not specified; within a pass, an entry that was inserted as overdue and then postponed waits for the next pass.
+    // Cost: O(1), one store. A tick that has passed, or is before the one under which the entry stands, moves it at once.
     void postpone(Entry& entry, tick_t tick) noexcept {
-        if (tick >= entry.tick()) {
+        if (tick >= entry.tick() || (tick >= entry.place_ && tick > now_)) {
             entry.tick(tick);
         } else {
             erase(entry);
