@@ -1049,13 +1049,19 @@ class pair_of_wheel_and_model {
     void postpone(item& entry, tick_t tick) {
         const tick_t before = entry.tick();
         wheel_.postpone(entry, tick);
-        if (tick < before && tick <= now_) {
+        if (tick > now_ && in_pass_ && std::find(overdue_.begin(), overdue_.end(), entry.id) != overdue_.end()) {
+            return;  // what waits for the next pass goes on waiting for it, wherever it belongs then
+        }
+        // One that stands under its own tick is moved at once, and comes behind what is there.
+        if (tick < before && (tick <= now_ || !postponed_[index(entry)])) {
             forget(entry.id);
-            overdue_.push_back(entry.id);
+            if (tick <= now_) {
+                overdue_.push_back(entry.id);
+            } else {
+                ahead_.emplace(tick, entry.id);
+            }
             postponed_[index(entry)] = false;
         } else if (tick != before && tick > now_) {
-            // What waits for the next pass goes on waiting for it, wherever it belongs then.
-            if (in_pass_ && std::find(overdue_.begin(), overdue_.end(), entry.id) != overdue_.end()) return;
             forget(entry.id);
             ahead_.emplace(tick, entry.id);
             postponed_[index(entry)] = true;
